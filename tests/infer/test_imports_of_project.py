@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from torchdevlint import check_paths
 from torchdevlint.infer.analysis import analyse
 from torchdevlint.infer.imports import Imports, dependents_of
 from torchdevlint.infer.kept import Kept, kept_for
@@ -387,3 +388,14 @@ def test_the_options_that_another_file_has_parsed_are_options(tmp_path: Path) ->
     options = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--device', default='cuda')\nargs = parser.parse_args()\n"
     main = "import torch\nfrom options import args\nprint(torch.ones(4).to(args.device) + torch.ones(4))\n"
     assert told(tmp_path, {"options.py": options, "main.py": main}, "main.py") == [(3, "TDL504", "broken")]
+
+
+@pytest.mark.parametrize(("said", "faults"), [("# torch.cuda.set_device(1)", 1), ("torch.cuda.set_device(1)", 0)])
+def test_a_comment_makes_no_accelerator_the_current_one(tmp_path: Path, said: str, faults: int) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "other.py").write_text(f"import torch\n{said}\n", encoding="utf-8")
+    path = tmp_path / "main.py"
+    path.write_text(
+        "import torch\na = torch.rand(3).cuda()\nprint(a * torch.rand(3, device='cuda:1'))\n", encoding="utf-8"
+    )
+    assert sum(one.code == "TDL505" for one in check_paths([path], isolated=True)) == faults

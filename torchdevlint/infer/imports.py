@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from torchdevlint.infer.units import Unit
+from torchdevlint.infer.units import Unit, chooses_current_device
 from torchdevlint.infer.values import Ext, Value
 from torchdevlint.program import ir
 from torchdevlint.program.roles import sets_default_device
@@ -137,7 +137,9 @@ class Imports:
         parts = (b"set_device", b"cuda", b"device_index")
 
         def is_set() -> bool:
-            return self.files is not None and any(True for _ in self.files.holding(parts, _CURRENT))
+            files = self.files
+            programs = map(files.program, files.holding(parts, _CURRENT)) if files is not None else ()
+            return any(program is not None and chooses_current_device(program) for program in programs)
 
         return grounds.kept_in(self._known, "setting current", is_set)
 

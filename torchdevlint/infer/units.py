@@ -10,12 +10,26 @@ from typing import Any
 from torchdevlint.infer.values import NUMBER, Cls, Const, Ext, Func, Ref, Site, Term, Tup, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import SETS_DEFAULT
 from torchdevlint.source.grounds import Ground
 
 _PLAIN_DECORATORS = frozenset({"staticmethod", "contextmanager", "asynccontextmanager", "lru_cache", "cache"})
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
+
+
+def chooses_current_device(program: ir.Program) -> bool:
+    """True where an accelerator is made the current one (`torch.cuda.set_device(1)`, `with torch.cuda.device(1)`)."""
+    if not _CHOOSES_CURRENT.isdisjoint(program.words):
+        return True
+    for lookup in map(Lookup.of, program.bodies):
+        cuda = {op.dst for op in lookup.attributes("cuda")}
+        if any(op.object in cuda for op in lookup.attributes("device")):
+            return True
+        if any(op.qualified.startswith("torch.cuda.") for op in lookup.kind(ir.Import)):
+            return True
+    return False
 
 
 def _is_of_either(ops: Sequence[ir.ValueOp | None]) -> bool:
@@ -122,17 +136,8 @@ class Unit:
 
     @cached_property
     def chooses_current_device(self) -> bool:
-        """True where an accelerator is made the current one (`torch.cuda.set_device(1)`, `with torch.cuda.device(1)`)."""
-        if not _CHOOSES_CURRENT.isdisjoint(self.program.words):
-            return True
-        for body in self.program.bodies:
-            ops = [op for block in body.blocks for op in block.ops]
-            cuda = {op.dst for op in ops if isinstance(op, ir.Attribute) and op.name == "cuda"}
-            if any(isinstance(op, ir.Attribute) and op.name == "device" and op.object in cuda for op in ops):
-                return True
-            if any(isinstance(op, ir.Import) and op.qualified.startswith("torch.cuda.") for op in ops):
-                return True
-        return False
+        """True where the file makes an accelerator the current one."""
+        return chooses_current_device(self.program)
 
     @cached_property
     def global_stores(self) -> frozenset[str]:
