@@ -109,7 +109,7 @@ def run(
         library = tuple(str((folder / path).resolve()) for path in suite.library)
         settings = Settings(str(folder), str(work / "seen"), library, (), mode, chosen, overlay)
         variables = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
             "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "src"), str(HERE), str(ROOT)]),
             "PYTHONDONTWRITEBYTECODE": "1",
             "OMP_NUM_THREADS": "1",
