@@ -54,7 +54,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run showed: outcomes of tests, the lines that each executes, the tests that got a CPU tensor back and how many of them."""
+    """What a run showed, by test: the outcome, the lines that it executes, how many CPU tensors it got back, the first fault that it met."""
 
     outcomes: Mapping[str, Mapping[str, Any]]
     lines: Mapping[str, Mapping[str, Sequence[int]]]

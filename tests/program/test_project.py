@@ -152,9 +152,8 @@ def test_a_name_is_found_as_a_whole_word_in_code_and_in_texts(tmp_path: Path) ->
         {"a.py": "def load_net(): ...", "b.py": "load_network()", "run.ipynb": '"load_net()"', "image.bin": "load_net"},
     )
     here = Project(str(tmp_path))
-    assert not here.is_mentioned("load_net", besides=str(tmp_path / "run.ipynb"))  # its definition alone is no mention
-    assert here.is_mentioned("load_net", besides=str(tmp_path / "a.py"))
-    assert not here.is_mentioned("load_network", besides=str(tmp_path / "b.py"))
+    assert here.mentioning("load_net") == (str(tmp_path / "run.ipynb"),)  # its definition alone is no mention
+    assert here.mentioning("load_network") == (str(tmp_path / "b.py"),)
 
 
 @pytest.mark.parametrize("raw", [b"def f(:\n", b"x = '\xff'\n", b"\0"])

@@ -11,8 +11,8 @@ from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.facts.once import once_per_body
-from torchdevlint.facts.scopes import default_of, parameter_of, scopes_of
-from torchdevlint.facts.values import NOTHING, Value
+from torchdevlint.facts.scopes import scopes_of
+from torchdevlint.facts.values import Value
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
 from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.walk import Walks
@@ -203,25 +203,6 @@ class FileFacts:
             for around, call, register in self.calls_of(body, parameter)
             if register is not None
         ]
-
-    def constants_given(self, body: ir.Body, parameter: str) -> list[Any] | None:
-        """The constants that the calls of this file give as `parameter`, its default among them; None where there is no call, or one gives anything else."""
-        found: list[Any] = []
-        for around, call, register in self.calls_of(body, parameter):
-            constant = NOTHING
-            if register is not None:
-                constant = self.frame_of(around.body).values[register].constant
-            elif not call.has_splat:
-                constant = self._default_constant(body, parameter)
-            if constant is NOTHING:
-                return None
-            found.append(constant)
-        return found or None
-
-    def _default_constant(self, body: ir.Body, parameter: str) -> Any:
-        found = parameter_of(body, parameter)
-        written = default_of(body, found) if found is not None else None
-        return written.value if isinstance(written, ir.Constant) else NOTHING
 
     # ---------------------------------------------------------------------------------------------- classes
 

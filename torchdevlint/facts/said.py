@@ -5,7 +5,6 @@ Without a project (a text, a file outside of any repository) there are no other 
 
 from __future__ import annotations
 
-import os
 import re
 
 from torchdevlint.facts.analysis import FileFacts
@@ -29,10 +28,7 @@ def default_device_is_set(analysis: FileFacts) -> bool:
     member = analysis.member
     if member is None:
         return False
-    setting = _setting_default(member.project) - {member.path}
-    package = member.project.package_of(member.path) if setting else ""
-    if package:
-        setting = frozenset(path for path in setting if path.startswith(package + os.sep))
+    setting = member.project.that_decide_for(member.path, _setting_default(member.project) - {member.path})
     if not setting:
         return False
     leading = leading_to(member)

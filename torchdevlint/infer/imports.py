@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any, NamedTuple, Protocol
 
 from torchdevlint.infer.units import Unit, chooses_current_device
@@ -52,6 +52,9 @@ class Files(Protocol):
 
     def package_of(self, path: str) -> str:
         """The folder of the package that the project offers to others, for a file of it; "" for any other file."""
+
+    def that_decide_for(self, path: str, files: Set[str]) -> frozenset[str]:
+        """Of some files, those whose doings hold for whoever uses one."""
 
     def importing(self, path: str) -> Iterable[str]:
         """The files with an import statement that holds the name of a module."""
@@ -150,11 +153,8 @@ class Imports:
         self._by_module[unit.program.module] = unit
 
     def _is_imported_by_setting(self, files: Files, path: str) -> bool:
-        """True where another file sets torch's default device, and imports this one or one that does. Of what a package offers, the examples beside
-        it are some callers of many.
-        """
-        package = files.package_of(path) if self._setting_default else ""
-        setting = frozenset(one for one in self._setting_default if one.startswith(package + os.sep) or not package)
+        """True where another file sets torch's default device, and imports this one or one that does."""
+        setting = files.that_decide_for(path, self._setting_default)
         if not setting or path in setting:
             return bool(setting - {path}) and not setting.isdisjoint(dependents_of(files, path))
         # The words of import statements rule most files out; where they do not, the imports themselves are asked.

@@ -50,19 +50,7 @@ class Again:
                 return project.holding_again(*given, before, self._changed)  # type: ignore[arg-type, call-arg]
             case "mentioning":
                 return project.mentioning_again(*given, before, self._changed)  # type: ignore[arg-type, call-arg]
-            case "mention":
-                return self._mention(before, *given)
         return QUESTIONS[str(kind)](project, *given)
-
-    def _mention(self, before: str | None, *given: Any) -> str | None:
-        """Who mentioned a word does so still, or one that has changed, or else all are asked."""
-        known = frozenset((*self.project.walked[0], *self.project.walked[1]))
-        if before is not None and before in known and before not in self._changed:
-            return before
-        found = self.project.mention_in(sorted(self._changed), *given)
-        if found is not None or before is None:
-            return found
-        return self.project.mention_in(sorted(known), *given)
 
 
 def worked_out_again(question: Question, project: Project) -> Any:

@@ -127,7 +127,7 @@ def _same(answer: Any) -> Any:
 _RESTORED: dict[str, Callable[[Any], Any] | None] = {
     **dict.fromkeys(("files", "importing", "holding", "mentioning", "resolve", "installed"), tuple),
     **dict.fromkeys(("tells_by_silence", "is_package", "is_in_package", "is_test", "builds_for_cuda_alone"), _same),
-    **dict.fromkeys(("asks_for_kernels", "says", "matches", "mention", "is_offered", "lacks", "is_path_entry"), _same),
+    **dict.fromkeys(("asks_for_kernels", "says", "matches", "is_offered", "lacks", "is_path_entry"), _same),
     "imported_by": frozenset,
     "torch_beyond": lambda kept: kept and tuple(kept),
 }
@@ -264,6 +264,13 @@ class Project:
         while self.is_package and self.is_in_package(os.path.join(folder, "__init__.py")):
             found, folder = folder, os.path.dirname(folder)
         return found
+
+    def that_decide_for(self, path: str, files: Set[str]) -> frozenset[str]:
+        """Of some files, those whose doings hold for whoever uses one: for a file of a package those of the package, since its examples are some users
+        of many, and else all.
+        """
+        package = self.package_of(path) if files else ""
+        return frozenset(one for one in files if not package or one.startswith(package + os.sep))
 
     @_question
     def is_test(self, path: str) -> bool:
@@ -449,21 +456,6 @@ class Project:
     def matches(self, path: str, pattern: re.Pattern[bytes]) -> bool:
         """Whether a file matches somewhere."""
         return pattern.search(self._shown(path)) is not None
-
-    def is_mentioned(self, word: str, besides: str) -> bool:
-        """True when a word occurs in any file of the project but one, other than as the name of what is defined there: also in notebooks, settings,
-        scripts and documentation.
-        """
-        return self.mention(word, besides) is not None
-
-    @_question
-    def mention(self, word: str, besides: str) -> str | None:
-        """The first file of those that mention a word."""
-        return self.mention_in((*self._walked[0], *self._walked[1]), word, besides)
-
-    def mention_in(self, paths: Iterable[str], word: str, besides: str) -> str | None:
-        """The first of some files that mentions a word."""
-        return next((path for path in paths if path != besides and _stands_in(self._shown(path), word)), None)
 
     @_question
     def mentioning(self, word: str) -> tuple[str, ...]:

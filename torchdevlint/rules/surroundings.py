@@ -64,33 +64,6 @@ def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
     return bool(chosen) and all(isinstance(op, ir.Constant) and op.value == "cpu" for op in chosen)
 
 
-def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
-    """True in a branch that no call takes: the constants that calls give lead elsewhere."""
-    for test, side, body in _tests_before(op, facts, ir.Load):
-        if body.kind != "function":
-            return False
-        definitions = facts.analysis.index_of(body).definitions
-        written = definitions[test]
-        while isinstance(written, ir.Unary) and written.operator == "not":
-            written, side = definitions[written.operand], not side
-        constants = facts.analysis.constants_given(body, written.name) if isinstance(written, ir.Load) else None
-        if constants is not None and isinstance(written, ir.Load) and all(bool(one) is not side for one in constants):
-            return not _may_be_called_elsewhere(body, written.name, facts)
-    return False
-
-
-def _may_be_called_elsewhere(body: ir.Body, parameter: str, facts: Facts) -> bool:
-    """True for a function that another file may call with the parameter: it names both, or the function is a method."""
-    member = facts.analysis.member
-    if member is None:
-        return True
-    if body.name.startswith("_") and not body.name.startswith("__"):
-        return False
-    if not member.project.is_mentioned(parameter, besides=member.path):
-        return False
-    return body.owner is not None or member.project.is_mentioned(body.name, besides=member.path)
-
-
 _BUILDS = frozenset({"rocm", "hip", "cuda"})
 
 

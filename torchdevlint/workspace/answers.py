@@ -106,7 +106,7 @@ class Answers:
 
     def _is_same(self, number: int, question: Question) -> bool:
         assert self._notes is not None
-        kind, place, *_ = question
+        _, place, *_ = question
         before = self._notes.answers[number]
         again = self._again(str(place))
         if again is None:
@@ -117,7 +117,7 @@ class Answers:
         from torchdevlint.program.project import plain
 
         now = self._notes.answers[number] = plain(answer)
-        return bool(now) == bool(before) if kind == "mention" else bool(now == before)
+        return bool(now == before)
 
     def _decide(self, number: int, decided: dict[int, bool], above: tuple[int, ...]) -> bool:
         """Whether a question that is worked out of others has its answer still."""
