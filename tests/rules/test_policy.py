@@ -109,6 +109,42 @@ def interval(rates):
     assert [related.span.start.row for related in found.related] == [5]
 
 
+OFFERED = """
+import torch
+from torch.distributions.transforms import Transform
+
+class Lower(Transform):
+    def _call(self, x):
+        return x.tril(-1) + torch.eye(x.size(-1))
+
+def _start(x):
+    return torch.relu(x).numpy()
+"""
+
+
+@pytest.mark.parametrize(
+    "beside", ["__init__.py", "other.py"]
+)  # a folder without one is a namespace package of its package
+def test_what_leads_to_a_private_name_from_outside_offers_it(beside: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "rates"\nversion = "1"\n', encoding="utf-8")
+    folder = tmp_path / "rates" / "inner"
+    folder.mkdir(parents=True)
+    (folder / beside).touch()
+    (folder.parent / "__init__.py").write_text("from rates.solve import solve\n", encoding="utf-8")
+    solve = "from rates.inner.start import _start\n\ndef solve(x):\n    return _start(x)\n"
+    (folder.parent / "solve.py").write_text(solve, encoding="utf-8")
+    (tmp_path / "run.py").write_text(
+        "import rates\n\nif __name__ == '__main__':\n    print(rates.solve)\n", encoding="utf-8"
+    )
+    path = folder / "start.py"
+    path.write_text(OFFERED, encoding="utf-8")
+    found = check_paths([path], isolated=True)
+    assert {(one.code, one.severity) for one in found} == {
+        ("TDL504", Severity.WARNING),  # the method of the base calls it
+        ("TDL509", Severity.WARNING),  # a public function of another file calls it
+    }
+
+
 TABLE = """
 import torch
 from torch import nn

@@ -54,6 +54,13 @@ def foreign_bases_of(analysis: Analysis, cls: ir.Class) -> tuple[str, ...]:
     return _lineage(analysis, cls)[1]
 
 
+def has_caller_outside(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for a class with a base of another library whose methods may call those that it overrides: a base other than `nn.Module`, and no mere mark."""
+    return any(
+        not is_base(name) and name.rpartition(".")[2] not in _NO_MODULES for name in foreign_bases_of(analysis, cls)
+    )
+
+
 _Lineage = tuple[tuple[ir.Class, ...], tuple[str, ...]]
 
 

@@ -255,8 +255,13 @@ class Project:
 
     @_question
     def is_in_package(self, path: str) -> bool:
-        """True for a file that stands beside an `__init__.py`."""
-        return bool(self._file(os.path.join(os.path.dirname(path), "__init__.py")))
+        """True for a file that stands beside an `__init__.py`, and in a namespace package inside of such a package: a folder without one (PEP 420)."""
+        folder = os.path.dirname(path)
+        while not self._file(os.path.join(folder, "__init__.py")):
+            if folder == self.root or not os.path.basename(folder).isidentifier():
+                return False
+            folder = os.path.dirname(folder)
+        return True
 
     def package_of(self, path: str) -> str:
         """The folder of the package that the project is, for a file of it; "" for a file of a program, and for one beside the package."""

@@ -15,6 +15,7 @@ from torchdevlint.facts.loads import is_given_no_file
 from torchdevlint.facts.once import once_per_file
 from torchdevlint.facts.said import has_programs
 from torchdevlint.infer.claims import GENERATOR, RETURNED
+from torchdevlint.infer.classes import has_caller_outside
 from torchdevlint.infer.relevance import is_copied_beside, is_of_a_number, is_of_an_argument, is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
@@ -169,9 +170,19 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
         return False
     if entry is not None and entry.parent is not None and entry.parent.kind == "function":
         return False
-    is_private = fault.is_entered_in_private and not fault.is_offered_elsewhere
+    is_private = fault.is_entered_in_private and not (
+        fault.is_offered_elsewhere or _is_called_by_its_base(fault, facts)
+    )
     is_for_itself = facts.roles.is_script and not facts.roles.is_imported
     return facts.roles.is_library and not is_for_itself and not is_private
+
+
+def _is_called_by_its_base(fault: Fault, facts: Facts) -> bool:
+    """True for a private method that no code of the project calls, of a class with a base of another library: the base calls it (`Transform._call`)."""
+    owner = fault.entry.owner if fault.entry is not None else None
+    if owner is None or owner.name.startswith("_") or fault.is_called:
+        return False
+    return has_caller_outside(facts.analysis.inference, owner)
 
 
 # ---------------------------------------------------------------------------------------------------- cases of a rule
