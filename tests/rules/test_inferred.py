@@ -651,3 +651,39 @@ def test_a_matrix_of_another_library_is_no_tensor() -> None:
         return torch.sparse_coo_tensor(torch.tensor([rows.row, rows.col]), rows.data, rows.shape)
     """
     assert not found(text, "TDL504")
+
+
+SIBLINGS = """
+from torch.utils.data import DataLoader, Dataset
+from shop import transform
+
+class Photos(Dataset):
+    def __init__(self, files):
+        self.files = files
+
+    def __getitem__(self, at):
+        return transform(self.files[at]), torch.tensor(at)
+
+def train(model, loader, device):
+    for {}:
+        labels = labels.to(device)
+        print(model(images), labels)
+
+train(nn.Linear(2, 2).to("cuda"), {}, "cuda")
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "images, labels in loader",
+        "step, (images, labels) in enumerate(loader)",
+        "(images, labels), name in zip(loader, ['a', 'b'])",
+    ],
+)
+@pytest.mark.parametrize("given", ["DataLoader(Photos(['a']))", "DataLoader(something)"])
+def test_a_sibling_is_told_through_enumerate_and_of_a_data_set_that_is_seen(loop: str, given: str) -> None:
+    text = SIBLINGS.format(loop, given)
+    (left,) = found(text, "TDL518")
+    assert left.message.startswith("`images` stays on the CPU")
+    assert not found(text.replace("model(images)", "model(images.to(device))"), "TDL518")

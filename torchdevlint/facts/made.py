@@ -145,8 +145,8 @@ class Made(Guarded):
         if isinstance(made, ir.Unpack):
             return self._unpacked(made, view)
         if isinstance(made, ir.Iterate):
-            batch = self._batch(made) if view.kind is Kind.UNKNOWN and view.moved is None else None
-            return view if batch is None else batch
+            is_open = view.kind is Kind.UNKNOWN and view.moved is None
+            return self._batch(made, made.iterable) or view if is_open else view
         if isinstance(made, ir.Subscript):
             return self._item(made, view)
         if not isinstance(made, ir.Call):
@@ -229,10 +229,9 @@ class Made(Guarded):
         is_placed = device.may_be_accelerator and (device.chosen or not device.name.startswith("next("))
         return View(Kind.TENSOR, device, evidence=evidence, moved=made if is_placed else None, needs_grad=True)
 
-    def _batch(self, made: ir.Iterate) -> View | None:
+    def _batch(self, made: ir.Iterate | ir.Unpack, loader: ir.Register | None) -> View | None:
         """What a loader gives."""
-        iterable = made.iterable
-        of = self.values[iterable]
+        of = self.values[loader] if loader is not None else NO_VALUE
         if of.kind is not Kind.LOADER:
             return None
         is_object = any(
@@ -241,15 +240,36 @@ class Made(Guarded):
         in_place = of.symbol.startswith("torch_geometric.") or is_object
         return View(Kind.BATCH_ENCODING if in_place else Kind.BATCH, CPU, origin=made, evidence=of.evidence)
 
+    def _taken_along(self, made: ir.Unpack) -> ir.Register | None:
+        """The iterable whose item `enumerate` or `zip` gives at this place."""
+        loop = self.definitions[made.source]
+        call = self.definitions[loop.iterable] if isinstance(loop, ir.Iterate) else None
+        if not isinstance(call, ir.Call) or made.starred:
+            return None
+        match self.values[call.function].symbol:
+            case "builtins.enumerate":
+                return call.positional(0) if made.index == 1 else None
+            case "builtins.zip":
+                return call.positional(made.index)
+        return None
+
     def _unpacked(self, made: ir.Unpack, view: View) -> View:
         source = self.definitions[made.source]
         elements = source.elements if isinstance(source, ir.Sequence) else ()
         if len(elements) == made.count and not made.starred and not any(one.starred for one in elements):
             return self._end.values[elements[made.index].value]
+        batch = self._batch(made, self._taken_along(made)) if view.kind is Kind.UNKNOWN and view.moved is None else None
+        if batch is not None:
+            return batch
         of = self._end.values[made.source]
         if view.kind is Kind.UNKNOWN and of.kind is Kind.BATCH and not made.starred:
             device = view.device if view.moved is not None else of.device
             return View(Kind.TENSOR, device, origin=made, moved=view.moved, evidence=of.evidence, group=of.origin)
+        loader = self._end.values[source.iterable] if isinstance(source, ir.Iterate) else NO_VALUE
+        if view.kind is Kind.UNKNOWN and view.moved is None and loader.kind is Kind.LOADER and not made.starred:
+            return View(
+                Kind.TENSOR, CPU, origin=made, evidence=loader.evidence, group=source
+            )  # of a sample that is seen
         if view.kind is Kind.UNKNOWN:
             return replace(view, group=source)
         if view.kind is Kind.TENSOR and isinstance(source, ir.Iterate):
