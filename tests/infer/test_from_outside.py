@@ -252,6 +252,25 @@ def test_what_is_computed_from_what_is_on_a_gpu_is_there(read: str, is_told: boo
     assert [one.kind for one in faults] == ["host"] * is_told
 
 
+@pytest.mark.parametrize(
+    ("result", "is_told"),
+    [
+        ("torch.relu(x) * mask", True),
+        ("(torch.relu(x) * mask).trace()", True),  # the sum of a diagonal
+        ("(torch.relu(x) * mask).to(torch.float64)", True),
+        ("(torch.relu(x) * mask).to(x.dtype)", True),
+        ("(torch.relu(x) * mask).to(dtype=kind)", True),
+        ("(torch.relu(x) * mask).to(device)", False),
+        ("(torch.relu(x) * mask).to(device, x.dtype)", False),
+        ("torch.jit.trace(model, torch.relu(x) * mask)", False),
+    ],
+)
+def test_what_becomes_of_a_result_shows_whether_it_is_made_on_the_cpu(result: str, is_told: bool) -> None:
+    text = f"import torch\ndef run(x, model, device, kind):\n    mask = torch.ones(3)\n    return {result}\n"
+    faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
+    assert bool(faults) is is_told
+
+
 def test_who_spreads_out_what_nobody_knows_is_not_asked_in_place_of_a_method() -> None:
     text = """
 import torch

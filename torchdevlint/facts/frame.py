@@ -24,11 +24,7 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
-
-_DTYPES = frozenset(
-    "float32 float64 float16 bfloat16 float double half int8 int16 int32 int64 uint8 short int long bool complex64 complex128 cfloat cdouble".split()
-)
-
+from torchdevlint.stubs.knowledge.tensor_attributes import DTYPES
 
 _MOVES_TO = ("cuda", "xpu", "mps", "npu", "hpu")
 
@@ -128,7 +124,7 @@ class Frame(Views):
             return True
         if value.kind is Kind.SYMBOL:
             head, _, last = value.symbol.rpartition(".")
-            return head == "torch" and last in _DTYPES
+            return head == "torch" and last in DTYPES
         place = self.place(register)
         return place.endswith(("dtype", "precision")) or place in ("int", "float", "bool")
 

@@ -11,6 +11,7 @@ from torchdevlint.infer.values import HOST, Ext, Site, Term, Value, alternatives
 from torchdevlint.program import ir, roles
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
+from torchdevlint.stubs.knowledge.tensor_attributes import DTYPES
 
 _OF_DATA_SETS = ("torchvision.transforms.", "torch_geometric.transforms.", "monai.transforms.", "torchio.")
 _ASKS = frozenset({"device", "is_cuda"})
@@ -266,7 +267,7 @@ def _is_moved_at_once(met: ir.Op, body: ir.Body, *, by_name: bool) -> bool:
         return False
     lookup = Lookup.of(body)
     for reader in lookup.readers(result):
-        if isinstance(reader, ir.Attribute) and reader.name in _MOVES:
+        if isinstance(reader, ir.Attribute) and _is_move(reader, lookup):
             return True
         if (
             by_name
@@ -279,8 +280,24 @@ def _is_moved_at_once(met: ir.Op, body: ir.Body, *, by_name: bool) -> bool:
 
 def _is_moved(load: ir.Load, store: ir.Store, body: ir.Body) -> bool:
     """True where a name that is moved holds what this store has bound, and nothing else."""
-    is_moved = not _MOVES.isdisjoint(Lookup.of(body).attributes_of(load.dst))
+    lookup = Lookup.of(body)
+    is_moved = any(isinstance(op, ir.Attribute) and _is_move(op, lookup) for op in lookup.readers(load.dst))
     return is_moved and Cfg.of(body).bindings(load.name, load).stores == (store,)
+
+
+def _is_move(method: ir.Attribute, lookup: Lookup) -> bool:
+    """True for `.to(device)` and `.cuda()`; `.to(torch.float32)` and `.to(x.dtype)` change the type alone."""
+    calls = [op for op in lookup.readers(method.dst) if isinstance(op, ir.Call) and op.function == method.dst]
+    given = [argument for call in calls for argument in call.arguments if argument.keyword != "dtype"]
+    to_type = [_is_dtype(lookup.definition(argument.value)) for argument in given if argument.keyword is None]
+    is_conversion = method.name == "to" and bool(calls) and len(to_type) == len(given) and all(to_type)
+    return method.name in _MOVES and not is_conversion
+
+
+def _is_dtype(written: ir.Op | None) -> bool:
+    """True for `x.dtype`, `torch.float32` and a name that says so."""
+    name = written.name if isinstance(written, (ir.Attribute, ir.Load)) else ""
+    return name.endswith("dtype") or name in DTYPES
 
 
 _READS = frozenset({"item", "tolist"})

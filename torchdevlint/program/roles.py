@@ -22,7 +22,6 @@ _DATA_FOLDER = re.compile(
 _PARAMETERS = (b"Parameter(",)
 _MAKES_PARAMETERS = re.compile(rb"\bnn\.(?:parameter\.)?Parameter\(")
 _SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
-_EXPORTS = frozenset({"export", "trace"})
 _PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
 _BENCHMARK = re.compile(r"(?:\A|_)(?:bench(?:mark(?:s|ing)?)?|probe|speed_?test|profile)(?:_|\Z)")
 # How the time of kernels and the memory of a GPU are measured.
@@ -169,8 +168,11 @@ def gives_samples(body: ir.Body) -> bool:
 
 
 def exports(body: ir.Body) -> bool:
-    """True for a function that exports or traces a model, as is done on the CPU."""
-    return Lookup.of(body).has_attribute(*_EXPORTS)
+    """True for a function that exports or traces a model, as is done on the CPU; `matrix.trace()` is a sum."""
+    lookup = Lookup.of(body)
+    traced = (lookup.definition(op.object) for op in lookup.attributes("trace"))
+    is_traced = any(isinstance(op, (ir.Attribute, ir.Load)) and op.name == "jit" for op in traced)
+    return is_traced or lookup.has_attribute("export")
 
 
 def _is_called_with_batches(cls: ir.Class | None) -> bool:

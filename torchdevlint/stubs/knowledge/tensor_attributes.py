@@ -45,3 +45,8 @@ TENSOR_ATTRIBUTES = frozenset(
     "uniform_ unique unique_consecutive unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_ untyped_storage values var vdot "
     "view view_as volatile vsplit where xlogy xlogy_ xpu zero_".split()
 )
+
+DTYPES = frozenset(
+    "float32 float64 float16 bfloat16 float double half int8 int16 int32 int64 uint8 short int long bool complex64 complex128 cfloat cdouble".split()
+)
+"""The names of torch's dtypes, and of Python's types that stand for one."""
