@@ -687,3 +687,47 @@ def test_a_sibling_is_told_through_enumerate_and_of_a_data_set_that_is_seen(loop
     (left,) = found(text, "TDL518")
     assert left.message.startswith("`images` stays on the CPU")
     assert not found(text.replace("model(images)", "model(images.to(device))"), "TDL518")
+
+
+KEPT = """
+def spread(shape):
+    made = torch.empty(shape)
+    nn.init.kaiming_uniform_(made)
+    return made
+
+def same(x):
+    return x
+
+class Codes(nn.Module):
+    def __init__(self, size, width=None, is_learned=False, change=same):
+        super().__init__()
+        width = width if width is not None else size
+        codes = {}
+        self.layer = nn.Linear(2, 2)
+        if is_learned:
+            self.codes = nn.Parameter(codes)
+        else:
+            self.codes = codes
+
+class Quantizer(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.book = Codes(size)
+
+    def forward(self, x, index: torch.Tensor):
+        return {}
+"""
+
+
+@pytest.mark.parametrize("made", ["spread((size, 2))", "change(torch.randn(size, 2) * width ** -0.5)"])
+@pytest.mark.parametrize(
+    "met", ["torch.relu(x) @ self.book.codes", "self.book.codes[index]", "self.book.layer(self.book.codes)"]
+)
+def test_an_attribute_is_told_of_where_the_module_keeps_it_and_once(made: str, met: str) -> None:
+    text = KEPT.format(made, met)
+    (kept,) = check_source("import torch\nfrom torch import nn\n" + text)
+    assert (kept.code, kept.message) == (
+        "TDL603",
+        "`self.codes` stays on the CPU when the module moves; register it as a buffer",
+    )
+    assert kept.span.start.row == 1 + text[: text.index("            self.codes = codes")].count("\n") + 2

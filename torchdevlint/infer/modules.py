@@ -766,10 +766,12 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
             return
     if any(_is_module(ctx, one) for one in alternatives(target)):
         value = _part(value)
-    kept = for_each(lambda one: _kept(one, name), value)
+    kept = known_by(ctx, value, name)
     for one, rec in ctx.each(kept):
         if rec is not None and rec.kind in ("list", "dict"):
-            fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
+            fields = {
+                key: _kept(ctx, content, name) if key != "default" else content for key, content in rec.fields.items()
+            }
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
 
@@ -836,9 +838,16 @@ def still_following(ctx: Context, target: Value, key: str, value: Value) -> Valu
     return value
 
 
-def _kept(value: Value, name: str) -> Value:
+def known_by(ctx: Context, value: Value, name: str) -> Value:
+    """What an object keeps under a name: its tensors are known by that."""
+    return for_each(lambda one: _kept(ctx, one, name), value)
+
+
+def _kept(ctx: Context, value: Value, name: str) -> Value:
+    if isinstance(value, Term) and value.op == "binary" and ctx.mode != "summary":
+        value = tensors.as_tensor(ctx, value)
     if isinstance(value, Tensor):
         is_computed = value.origin is not None and value.origin.is_part and not value.follows
         origin = value.origin.whole if is_computed and value.origin is not None else value.origin
         return Tensor(value.device, value.rank, origin, value.implicit, value.follows, name)
-    return Tup(tuple(_kept(item, name) for item in value.items)) if isinstance(value, Tup) else value
+    return Tup(tuple(_kept(ctx, item, name) for item in value.items)) if isinstance(value, Tup) else value

@@ -310,6 +310,8 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
         renewed = _renewed(ctx, value) if isinstance(name, Const) or name == NUMBER else None
+        if value.op == "attribute" and ctx.mode == "summary":  # it may be a table, and what is looked up a tensor
+            tensors.claim_index(ctx, value, key.items if isinstance(key, Tup) else [key], site)
         return ctx.read(Term("item", value, key)) if renewed is None else renewed
     if value in (ARRAY, NUMERIC):
         parts = key.items if isinstance(key, Tup) else (key,)

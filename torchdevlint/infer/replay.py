@@ -218,8 +218,9 @@ class Replay:
                     here = self._field(key, content)
                     if key == ".data":
                         modules.replace_data(ctx, None, target, here)
-                    is_attribute = isinstance(key, str) and key.startswith(".")
-                    written.append((key, modules.still_following(ctx, target, key, here) if is_attribute else here))
+                    if isinstance(key, str) and key.startswith("."):
+                        here = modules.still_following(ctx, target, key, modules.known_by(ctx, here, key[1:]))
+                    written.append((key, here))
             for key, here in written:
                 ctx.put(target, key, here)
 
@@ -308,7 +309,7 @@ class Replay:
             for one in alternatives(self.value(place.args[0])):
                 if isinstance(one, Tensor) and one.device == here:
                     rank = None if one.rank in (0, None) and value.rank == MANY else value.rank
-                    return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept)
+                    return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept or one.kept)
         if here is place and value.moved is None:
             return value
         return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
@@ -355,6 +356,11 @@ class Replay:
             self.ctx.heap[found] = Rec(rec.kind, rec.cls, {})
             cls = self.value(rec.cls) if rec.cls is not None else None
             fields = {key: self._field(key, content) for key, content in rec.fields.items()}
+            for key, content in rec.fields.items() if isinstance(cls, Cls) else ():
+                if (
+                    isinstance(key, str) and key[:1] == "." and isinstance(content, (Term, OneOf))
+                ):  # which tensor it is, is known by now
+                    fields[key] = modules.known_by(self.ctx, fields[key], key[1:])
             if "@implicit" in fields and self.ctx.default() is not None:
                 del fields["@implicit"]
                 fields["@device"] = self.ctx.default()  # nobody said where: the default device of this call

@@ -544,7 +544,7 @@ def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left:
     if isinstance(key, Const) and isinstance(key.value, str):
         return UNKNOWN  # a dict, and no tensor
     if not is_left:
-        _claim_index(ctx, value, parts, site)
+        claim_index(ctx, value, parts, site)
     if not isinstance(value, Tensor):
         return Term("item", value, key)
     if value.rank == 0 and isinstance(key, Const) and type(key.value) is int:
@@ -552,8 +552,8 @@ def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left:
     return Tensor(value.device, _rank_of_index(value.rank, parts), value.origin, value.implicit, kept=value.kept)
 
 
-def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | None, role: str = "indexed") -> bool:
-    """Whether any part is known to be a tensor."""
+def claim_index(ctx: Context, value: Value, parts: Sequence[Value], site: Site | None, role: str = "indexed") -> bool:
+    """Asks the parts of an index to fit what is indexed; whether any of them is known to be a tensor."""
     found = False
     for part in parts:
         if part in ctx.weak and isinstance(value, Tensor):
@@ -561,7 +561,8 @@ def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | No
         known = [as_tensor(ctx, one) for one in alternatives(part)]
         is_tensor = any(isinstance(one, Tensor) for one in known)
         may_be = is_tensor or any(is_open(one) for one in known)
-        if may_be and (is_tensor or isinstance(value, Tensor)):
+        is_held = isinstance(value, Term) and value.op == "attribute" and is_open(value.args[0])  # a table of an object
+        if may_be and (is_tensor or isinstance(value, Tensor) or is_held):
             claims.claim(ctx, "index", [Operand(value, False, role), Operand(part, False, "index")], site)
         found = found or is_tensor
     return found
@@ -614,7 +615,7 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
             store_in_container(ctx, one, key, value, site)
             continue
         with ctx.under(guards):
-            if _claim_index(ctx, one, parts, site, "assigned"):
+            if claim_index(ctx, one, parts, site, "assigned"):
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
 
 

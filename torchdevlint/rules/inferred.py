@@ -167,6 +167,13 @@ def _words(
         advice = _advice(there, fault, facts) or "create it there, or move it"
         met = f"Whoever combines it with a tensor on {where}, on an accelerator, gets {MISMATCH}."
         return f"{_subject(told_at)} is returned with one on {where}; {advice}", met
+    if fault.host is not None and fault.host.kept and isinstance(told_at.op, ir.StoreAttribute):
+        name = fault.host.kept
+        return (
+            f"`self.{name}` stays on the CPU when the module moves; register it as a buffer",
+            f"Line {{0}} combines it with a tensor on {where}: on an accelerator that raises {MISMATCH}. "
+            f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
+        )
     if fault.kind == "host":
         what = f"{_operand_name(fault, told_at, facts) or 'this tensor'} {_is(fault)} on {where}"
         if fault.roles[1] == "lengths":
@@ -194,13 +201,6 @@ def _words(
     if fault.kind == "index":
         indexed = f"a CPU tensor is indexed with a tensor on {where}; bring the index to the CPU with `.cpu()`"
         return indexed, "On an accelerator that raises."
-    if fault.host is not None and fault.host.kept and isinstance(told_at.op, ir.StoreAttribute):
-        name = fault.host.kept
-        return (
-            f"`self.{name}` stays on the CPU when the module moves; register it as a buffer",
-            f"Line {{0}} combines it with a tensor on {where}: on an accelerator that raises {MISMATCH}. "
-            f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
-        )
     if fault.given is not None and fault.given.call is told_at:
         return _given_here(fault, there, f"a tensor on {where}", facts), raises
     if fault.host is not None and fault.site is not told_at:

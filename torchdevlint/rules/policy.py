@@ -81,11 +81,13 @@ def row_of(fault: Fault) -> Row:
         return _OTHER
     if _is_beside_the_default(fault):
         return _DEFAULT
-    found = _BY_CLAIM.get((fault.kind, "module" if fault.is_of_module else fault.roles[0]))
-    if found is not None:
-        return found
-    if host is not None and host.kept and not (host.origin is not None and host.origin.is_part):
+    is_attribute = host is not None and host.kept and not (host.origin is not None and host.origin.is_part)
+    is_attribute = is_attribute and _is_in_class(fault)
+    if is_attribute and fault.roles[0] == "indexed":
         return ATTRIBUTE
+    found = _BY_CLAIM.get((fault.kind, "module" if fault.is_of_module else fault.roles[0]))
+    if found is not None or is_attribute:
+        return found or ATTRIBUTE
     is_batch = host is not None and host.implicit == "batch"
     if is_batch and host is not None and fault.roles[0] != "input":
         if host.origin is not fault.site:
@@ -102,6 +104,11 @@ def row_of(fault: Fault) -> Row:
     if is_factory:
         return _FACTORY
     return _INPUT if fault.roles[0] == "input" else _OTHER
+
+
+def _is_in_class(fault: Fault) -> bool:
+    """True where a class makes the tensor that it keeps, or lets it meet another: for somebody else the attribute is on the way."""
+    return any(site.body is not None and site.body.owner is not None for site in (fault.place, fault.site))
 
 
 def _is_beside_the_default(fault: Fault) -> bool:

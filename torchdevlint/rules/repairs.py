@@ -5,6 +5,7 @@ The words of a finding and its edits name the same expression. Where nothing in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.devices import TOP
@@ -19,6 +20,7 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Place, Site, Term, index_of, is_accelerator, is_elsewhere
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -229,26 +231,30 @@ def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
 def store_of(fault: Fault, facts: Facts) -> Site | None:
     """Where a module keeps the tensor: the one store of the attribute, in the file where it is made."""
     host, made = fault.host, fault.place
-    if host is None or not host.kept:
+    if host is None or not host.kept or made.unit is not fault.site.unit:
         return None
-    for body in (made.body, fault.site.body):
-        cls = owner_of(body)
-        methods = cls.methods.values() if cls is not None and facts.analysis.summary_of(cls).is_module else ()
-        stores = [
-            made.unit.site(op, method)
-            for method in methods
-            for op in Lookup.of(method).kind(ir.StoreAttribute)
-            if op.name == host.kept and not _is_constant(op.value, method, facts)
-        ]
-        if stores and made.unit is fault.site.unit:
-            setup = [site for site in stores if site.body is not None and site.body.name == "__init__"]
+    near = dict.fromkeys(owner_of(body) for body in (made.body, fault.site.body))
+    for classes in (*([cls] for cls in near if cls is not None), facts.program.classes):
+        stores = [store for cls in classes for store in _stores(host.kept, cls, made.unit, facts)]
+        setup = [site for site in stores if site.body is not None and site.body.name == "__init__"]
+        if stores:
             return (setup or stores)[0] if len(setup or stores) == 1 else None
     return None
 
 
-def _is_constant(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
-    """True for what is no tensor yet: `self.centroids = None`."""
-    return isinstance(facts.analysis.index_of(body).definitions[register], ir.Constant)
+def _stores(name: str, cls: ir.Class, unit: Unit, facts: Facts) -> Iterator[Site]:
+    """Where a module keeps a tensor under a name."""
+    for method in cls.methods.values() if facts.analysis.summary_of(cls).is_module else ():
+        for op in Lookup.of(method).kind(ir.StoreAttribute):
+            if op.name == name and not _is_something_else(op.value, method, facts):
+                yield unit.site(op, method)
+
+
+def _is_something_else(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for what is no tensor yet (`self.centroids = None`), and for a Parameter that is made in another branch."""
+    written = facts.analysis.index_of(body).definitions[register]
+    made = facts.analysis.spelled(written.function, body) if isinstance(written, ir.Call) else ""
+    return isinstance(written, ir.Constant) or made.rpartition(".")[2] in ("Parameter", "Buffer")
 
 
 def buffer_instead(store: Site, facts: Facts) -> NodeFix | None:
