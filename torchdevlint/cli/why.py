@@ -21,7 +21,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import member
 from torchdevlint.rules.engine import analyse as ask
 from torchdevlint.rules.inferred import Inferred
-from torchdevlint.rules.policy import ASKED, places_of, severity_in, severity_of
+from torchdevlint.rules.policy import ASKED, is_for_others, places_of, severity_in, severity_of
 from torchdevlint.rules.policy import row_of as policy_row
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Resolver, Settings
@@ -130,9 +130,11 @@ _SILENCES = {
 
 def _told_elsewhere(asked: _Asked, faults: list[Fault]) -> str:
     """A finding of the same fault on another line, rather of the rule that is asked."""
+    codes = {policy_row(fault).code for fault in faults}
     for is_own in (True, False):
         for report in (one for one in asked.result.reports if (one.rule is asked.rule) is is_own):
-            if any(report.op in (fault.place.op, fault.site.op) for fault in faults):
+            spoken_of = {id(report.op), *(id(mention.op) for mention in report.related if report.rule.code in codes)}
+            if any(id(op) in spoken_of for fault in faults for op in (fault.place.op, fault.site.op)):
                 told = f"{report.rule.code} speaks of this on line {_row(report.op)}"
                 hidden = _hidden_by(asked, report)
                 told += f", hidden: {hidden}" if hidden else ""
@@ -280,10 +282,13 @@ def _of_fault(asked: _Asked, fault: Fault) -> Iterator[str]:
 def _why_not(asked: _Asked, fault: Fault) -> str:
     """What keeps a fault from becoming a finding; empty where nothing does."""
     code = policy_row(fault).code
-    if not any(one.key == fault.key for one in asked.analysis.decided()):
+    ways = [one for one in asked.analysis.decided() if one.key == fault.key]
+    if not ways:
         return "a caller meets this claim, so that it is not open to others"
-    if not is_worth_telling(fault):
+    if not any(map(is_worth_telling, ways)):
         return "the function shows that it is not meant for tensors anywhere (data code, tests, probes, exports, moved at once)"
+    if not any(is_for_others(one, Facts(asked.result.analysis)) for one in ways):
+        return "the calls that are known meet it, or are asked in its place, and nothing offers it to others"
     for report in asked.result.reports:
         if report.op in (fault.place.op, fault.site.op) or any(
             mention.op in (fault.place.op, fault.site.op) for mention in report.related

@@ -151,10 +151,13 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
 def faults_to_tell(facts: Facts) -> list[Fault]:
     """The faults of a file that are worth telling."""
     return [
-        fault
-        for fault in facts.analysis.inference.decided()
-        if is_worth_telling(fault) and (_is_for_all_callers(fault) or _is_offered(fault, facts))
+        fault for fault in facts.analysis.inference.decided() if is_worth_telling(fault) and is_for_others(fault, facts)
     ]
+
+
+def is_for_others(fault: Fault, facts: Facts) -> bool:
+    """False for what the callers that are known decide, or are asked in its place."""
+    return _is_for_all_callers(fault) or _is_offered(fault, facts)
 
 
 def _is_for_all_callers(fault: Fault) -> bool:
