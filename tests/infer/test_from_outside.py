@@ -211,6 +211,27 @@ CASES = {
             def forward(self, z):
                 return torch.relu(z) - self.values
     """,
+    "a tensor that is assigned to the name of an empty buffer becomes the buffer": """
+        class Cells(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.register_buffer("rates", None)
+                self.rates = torch.rand(n)
+                self.kept = torch.rand(n)  # open
+
+            def forward(self, x):
+                return torch.relu(x) * self.rates
+
+            def scaled(self, x):
+                return torch.relu(x) * self.kept
+    """,
+    "what is said to be a number is where no tensor is": """
+        def curve(n: int, scale: float = 2.0):
+            return torch.sqrt(2 * n / torch.tensor(scale)) * torch.ones(3)
+
+        def other(n):
+            return torch.sqrt(2 * n / torch.tensor(2.0)) * torch.ones(3)  # open
+    """,
     "what an attribute may hold without a dimension tells less than what it meets": """
         class Scaled(nn.Module):
             def __init__(self, scale):

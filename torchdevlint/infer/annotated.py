@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.infer.values import Term
+from torchdevlint.infer.values import NUMBER, Const, Term, Value
 from torchdevlint.program import ir
 
 _TENSORS = frozenset("Tensor FloatTensor DoubleTensor HalfTensor LongTensor IntTensor BoolTensor ByteTensor".split())
+_NUMBERS = frozenset({"int", "float", "bool", "complex"})
 _UNIONS = frozenset({"Optional", "|", "Union"})
 _SEQUENCES = frozenset(
     "list List tuple Tuple Sequence MutableSequence Collection Iterable Iterator Generator set Set".split()
@@ -31,6 +32,16 @@ def says_sequence(annotation: ir.Annotation) -> bool:
 def is_tensor(term: Term) -> bool:
     """True for what the annotation of a parameter says is a tensor wherever it is an operand: no operator takes a list of tensors for one."""
     return any(map(_is_tensor_as_operand, _said(term)))
+
+
+def is_number(value: Value) -> bool:
+    """True for a parameter that is said to be a number, and for what is computed from such alone."""
+    if isinstance(value, Term) and value.op == "binary":
+        return all(map(is_number, value.args[1:3]))
+    said = annotation_of(value) if isinstance(value, Term) else None
+    if said is not None:
+        return all(_last(one) in _NUMBERS for one in _alternatives(said))
+    return value == NUMBER or (isinstance(value, Const) and type(value.value) in (int, float, bool, complex))
 
 
 def annotation_of(term: Term) -> ir.Annotation | None:

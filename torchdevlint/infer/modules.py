@@ -682,11 +682,15 @@ def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
         ctx.heap = saved
 
 
+_REGISTERED = "@registered "  # `register_buffer(name, None)`: a tensor that is assigned to the name becomes the buffer
+
+
 def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
-    if isinstance(name, Const):
-        ctx.put(ref, "." + str(name.value), value)
-    elif isinstance(name, Text) and paths.glob_of(name) != "*":
-        ctx.put(ref, "." + paths.glob_of(name), value)
+    given = str(name.value) if isinstance(name, Const) else paths.glob_of(name) if isinstance(name, Text) else "*"
+    if given != "*":
+        ctx.put(ref, "." + given, value)
+        if NONE in alternatives(value):
+            ctx.put(ref, f"{_REGISTERED}.{given}", True)
 
 
 def weights(rec: Rec) -> Tensor:
@@ -832,8 +836,9 @@ def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:
     """A tensor that takes the place of a parameter or buffer is one (torch/nn/modules/module.py, `__setattr__`)."""
     for _, rec in ctx.each(target):
-        old = rec.fields.get(key) if rec is not None else None
-        if isinstance(old, Tensor) and old.follows:
+        fields = rec.fields if rec is not None else {}
+        old = fields.get(key)
+        if (isinstance(old, Tensor) and old.follows) or _REGISTERED + key in fields:
             return followed(ctx, value)
     return value
 

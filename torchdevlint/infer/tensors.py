@@ -209,7 +209,9 @@ def _of_sum(ctx: Context, value: Term, known: dict[Term, Value]) -> Value:
     sides = [as_tensor(ctx, one, known) for side in (value.args[1], value.args[2]) for one in alternatives(side)]
     tensor = next((one for one in sides if isinstance(one, Tensor)), None)
     is_certain = tensor is not None and (
-        tensor.device != HOST or tensor.rank not in (0, None) or not any(map(is_open, sides))
+        tensor.device != HOST
+        or tensor.rank not in (0, None)
+        or not any(is_open(one) and not annotated.is_number(one) for one in sides)
     )
     return tensor if tensor is not None and is_certain else value
 
