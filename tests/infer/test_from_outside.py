@@ -225,6 +225,35 @@ CASES = {
             def scaled(self, x):
                 return torch.relu(x) * self.kept
     """,
+    "each turn of a loop has its own answer to what it counts": """
+        def until(x: torch.Tensor, layers, is_dropped, at):
+            empty = torch.full((3,), -1.0)  # open
+            found = []
+            for number, layer in enumerate(layers):
+                if is_dropped and number > at:
+                    found.append(empty)
+                    continue
+                found.append(x.sum(-1))
+            return torch.stack(found)
+
+        def counted(x: torch.Tensor, layers):
+            empty, count = torch.full((3,), -1.0), 0  # open
+            found = []
+            for layer in layers:
+                count += 1
+                found.append(empty if count == 2 else x.sum(-1))
+            return torch.stack(found)
+
+        def always(x: torch.Tensor, layers, is_dropped, at):
+            empty = torch.full((3,), -1.0)
+            found = []
+            for layer in layers:
+                if is_dropped and at > 2:
+                    found.append(empty)
+                else:
+                    found.append(x.sum(-1))
+            return torch.stack(found)
+    """,
     "what is said to be a number is where no tensor is": """
         def curve(n: int, scale: float = 2.0):
             return torch.sqrt(2 * n / torch.tensor(scale)) * torch.ones(3)

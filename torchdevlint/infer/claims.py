@@ -91,7 +91,7 @@ def claim(
     if kind == "same" and ctx.mode != "summary" and not weak and not chain:
         operands = [operand._replace(value=samples.part(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
-    if ctx.mode != "summary" and ctx.chain and not _is_of_nobody(sides, ctx.stack[-1]):
+    if ctx.mode != "summary" and ctx.chain and not _is_of_nobody(kind, sides):
         ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if kind == "same" and ctx.mode != "summary" and any(map(_is_host_array, sides)):
         sides = [
@@ -205,11 +205,11 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)
 
 
-def _is_of_nobody(sides: list[list[_Side]], body: ir.Body) -> bool:
-    """True in a model where one thing is on the CPU and the other where something unknown is: no caller knows more than the model itself."""
+def _is_of_nobody(kind: ClaimKind, sides: list[list[_Side]]) -> bool:
+    """True where one thing is on the CPU, or must be, and the other where something unknown is: this caller knows no more than what it calls."""
     devices_met = [side.tensor.device for several in sides for side in several]
     is_open = any(isinstance(place, Term) and place.op == "own" and not waits(place) for place in devices_met)
-    return is_open and HOST in devices_met
+    return is_open and (kind == "host" or HOST in devices_met)
 
 
 def _is_host_array(sides: list[_Side]) -> bool:

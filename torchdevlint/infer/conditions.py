@@ -47,8 +47,10 @@ from torchdevlint.infer.values import (
     is_elsewhere,
     is_member,
     one_of,
+    varies,
     waits,
 )
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.loader import libraries
 
 if TYPE_CHECKING:
@@ -537,10 +539,14 @@ class Asked:
 def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Register]) -> Facts:
     """What holds where a test comes out one way. A test of which nothing is known comes out the same wherever it is asked.
 
-    What numbers decide says so: no such test asks for a device. So does what the data decides: each turn of a loop has its own.
+    What numbers decide says so: no such test asks for a device. So does what the data decides, or a count: each turn of a loop has its own.
     """
-    of = (NUMBER,) if value == NUMBER else (DATA,) if isinstance(value, Tensor) else ()
-    return guards_of(value, outcome) or frozenset({(Term("undecided", Asked(asked), *of), outcome)})
+    is_of_turn = not isinstance(asked, Term) and Lookup.of(asked[0]).is_of_turn(asked[1])
+    of = (*([NUMBER] if value == NUMBER else []), *([DATA] if is_of_turn or isinstance(value, Tensor) else []))
+    known = guards_of(value, outcome)
+    if known and not (is_of_turn and not any(varies(term) for term, _ in known)):
+        return known
+    return known | {(Term("undecided", Asked(asked), *of), outcome)}
 
 
 def of_try(body: ir.Body, identity: int, is_raised: bool) -> Facts:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from torchdevlint.infer.values import (
+    DATA,
     HOST,
     NOTHING,
     Const,
@@ -57,13 +58,14 @@ def join_states(states: list[State]) -> State:
 
 
 def _splitting(states: list[State]) -> list[Facts]:
-    """For each state, its facts whose opposite another one has: they tell the states apart."""
+    """For each state, its facts whose opposite another one has: they tell the states apart. So does what each turn of a loop decides anew."""
     held = Counter(fact for state in states for fact in state.facts)
     return [
         frozenset(
             (term, outcome)
             for term, outcome in state.facts
             if held[term, not outcome] > ((term, not outcome) in state.facts)
+            or (held[term, outcome] < len(states) and DATA in term.args)
         )
         for state in states
     ]

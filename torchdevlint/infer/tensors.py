@@ -246,12 +246,20 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
 def _of_turns(value: Value) -> Sequence[Value]:
     """What the turns of a loop have put into a list: where a turn adds a tensor that is made on the CPU, and another turn may not, there are both."""
     options = options_of(value)
-    apart = [one for guards, one in options if any(varies(term) for term, _ in guards)]
-    made = [one for one in apart if isinstance(one, Tensor) and one.device == HOST and one.implicit == "default"]
-    others = [one for one in apart if one not in made]
-    if not made or not others or len(apart) < len(options):
+    made = [(guards, one) for guards, one in options if _is_made_here(one) and any(varies(term) for term, _ in guards)]
+    lasting = [frozenset((term, outcome) for term, outcome in guards if not varies(term)) for guards, _ in made]
+    others = [
+        (guards, one)
+        for guards, one in options
+        if (guards, one) not in made and any(consistent(guards, both) for both in lasting)
+    ]
+    if not others or len(made) + len(others) < len(options):
         return (value,)
-    return [one_of([(NO_FACTS, one) for one in (*several, UNKNOWN)]) for several in (made, others)]
+    return [one_of([(NO_FACTS, one) for _, one in (*several, (NO_FACTS, UNKNOWN))]) for several in (made, others)]
+
+
+def _is_made_here(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.device == HOST and value.implicit == "default"
 
 
 def _is_container(ctx: Context, value: Value) -> bool:

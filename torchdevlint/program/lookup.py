@@ -172,6 +172,36 @@ class Lookup:
         """The turns of loops that begin in a block."""
         return self._turns.get(block.index, ())
 
+    def is_of_turn(self, register: ir.Register) -> bool:
+        """True for what is computed from something that each turn of a loop around it sets anew: the loop's variable, a count."""
+        if register not in self._of_turns:
+            self._of_turns[register] = self._is_of_turn(register)
+        return self._of_turns[register]
+
+    @cached_property
+    def _of_turns(self) -> dict[ir.Register, bool]:
+        return {}
+
+    def _is_of_turn(self, register: ir.Register) -> bool:
+        made = self.definition(register)
+        block = self.block(made) if made is not None else None
+        if block is None or not block.loops:
+            return False
+        inside = {one.index for one in self._body.blocks if block.loops[-1] in one.loops}
+        pending, seen = [register], {register}
+        while pending:
+            op = self.definition(pending.pop())
+            if isinstance(op, ir.Iterate):
+                return True
+            if isinstance(op, ir.Load):
+                stores = (self.block(store) for store in self.stores(op.name))
+                if any(one is not None and one.index in inside for one in stores):
+                    return True
+            new = [one for one in reads(op) if one not in seen] if op is not None else []
+            seen.update(new)
+            pending += new
+        return False
+
     @cached_property
     def entered(self) -> frozenset[ir.Register]:
         """The context managers of the `with` statements."""

@@ -198,7 +198,7 @@ def _words(
         return f"{model} is on the CPU and its input on {where}; move the model to the input's device", raises
     if fault.is_of_module:
         return f"this module is on the CPU and meets a tensor on {where}; move the module there", raises
-    if fault.kind == "index" and fault.host is not None and fault.host.kept and fault.site is not told_at:
+    if fault.kind == "index" and row_of(fault) is ATTRIBUTE and fault.site is not told_at:
         what = f"{_subject(told_at)} is indexed with a tensor on {where} on line {{0}}"
         return f"{what}; create it there, or move it", "On an accelerator that raises."
     if fault.kind == "index":
