@@ -145,6 +145,33 @@ def test_what_leads_to_a_private_name_from_outside_offers_it(beside: str, tmp_pa
     }
 
 
+@pytest.mark.parametrize(("name", "is_told"), [("Scaled", True), ("_Scaled", False)])
+def test_who_inherits_from_a_private_class_is_called_by_others(name: str, is_told: bool, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "rates"\nversion = "1"\n', encoding="utf-8")
+    folder = tmp_path / "rates"
+    folder.mkdir()
+    below = f"from rates.base import _Middle\n\nclass {name}(_Middle):\n    pass\n"
+    files = {
+        "__init__.py": "",
+        "scaled.py": f"{below}\nprint({name}().scale([1]))\n",
+        "run.py": "from rates import scaled\n\nif __name__ == '__main__':\n    print(scaled)\n",
+        "base.py": """
+import torch
+
+class _Base:
+    def scale(self, x):
+        return torch.relu(x) * torch.ones(3)
+
+class _Middle(_Base):
+    pass
+""",
+    }
+    for path, text in files.items():
+        (folder / path).write_text(text, encoding="utf-8")
+    found = check_paths([folder / "base.py"], isolated=True)
+    assert [one.code for one in found] == ["TDL504"] * is_told
+
+
 TABLE = """
 import torch
 from torch import nn

@@ -849,8 +849,9 @@ def known_by(ctx: Context, value: Value, name: str) -> Value:
 
 
 def _kept(ctx: Context, value: Value, name: str) -> Value:
-    if isinstance(value, Term) and value.op == "binary" and ctx.mode != "summary":
-        value = tensors.as_tensor(ctx, value)
+    if isinstance(value, Term) and value.op == "binary" and ctx.mode != "summary" and not value.args[0].endswith("="):
+        known = tensors.as_tensor(ctx, value)
+        value = known if isinstance(known, Tensor) and known.device == HOST else value
     if isinstance(value, Tensor):
         is_computed = value.origin is not None and value.origin.is_part and not value.follows
         origin = value.origin.whole if is_computed and value.origin is not None else value.origin

@@ -219,7 +219,7 @@ class Replay:
                     if key == ".data":
                         modules.replace_data(ctx, None, target, here)
                     if isinstance(key, str) and key.startswith("."):
-                        here = modules.still_following(ctx, target, key, modules.known_by(ctx, here, key[1:]))
+                        here = modules.still_following(ctx, target, key, self._known_by(key, content, here))
                     written.append((key, here))
             for key, here in written:
                 ctx.put(target, key, here)
@@ -357,15 +357,17 @@ class Replay:
             cls = self.value(rec.cls) if rec.cls is not None else None
             fields = {key: self._field(key, content) for key, content in rec.fields.items()}
             for key, content in rec.fields.items() if isinstance(cls, Cls) else ():
-                if (
-                    isinstance(key, str) and key[:1] == "." and isinstance(content, (Term, OneOf))
-                ):  # which tensor it is, is known by now
-                    fields[key] = modules.known_by(self.ctx, fields[key], key[1:])
+                if isinstance(key, str) and key[:1] == ".":
+                    fields[key] = self._known_by(key, content, fields[key])
             if "@implicit" in fields and self.ctx.default() is not None:
                 del fields["@implicit"]
                 fields["@device"] = self.ctx.default()  # nobody said where: the default device of this call
             self.ctx.heap[found] = Rec(rec.kind, cls, fields)
         return found
+
+    def _known_by(self, key: str, content: Any, here: Value) -> Value:
+        """What an attribute holds, by its name, where only the call tells which tensor it is."""
+        return modules.known_by(self.ctx, here, key[1:]) if isinstance(content, (Term, OneOf)) else here
 
     def _field(self, key: Any, content: Any) -> Any:
         return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)

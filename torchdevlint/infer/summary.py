@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.values import NONE, Rec, Site, Tensor, Term, Value
+from torchdevlint.program.roles import is_public
 from torchdevlint.source.grounds import Ground
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class Fault(NamedTuple):
         """True where a leading underscore says that nobody from outside calls the entry, or uses its class."""
         entry = self.entry
         names = [entry.name, entry.owner.name if entry.owner is not None else ""] if entry is not None else []
-        return any(name.startswith("_") and not name.endswith("__") for name in names)
+        return not all(map(is_public, names))
 
     @property
     def key(self) -> tuple[int, int, str]:

@@ -132,6 +132,20 @@ def importers(place: Member) -> tuple[str, ...]:
     return tuple(other for other in project.importing(path) if path in project.imported_by(other))
 
 
+def has_public_subclass(place: Member, program: ir.Program, name: str, deep: int = 4) -> bool:
+    """True for a class that another with a public name inherits from, in its file or in one that imports it: whoever has that one calls its methods."""
+    project, path = place
+    others = ((other, project.program(other)) for other in importers(place))
+    for file, read in ((path, program), *others):
+        for cls in read.classes if read is not None else ():
+            if any(base.rpartition(".")[2] == name for base in cls.bases) and cls.name != name:
+                if not cls.name.startswith("_"):
+                    return True
+                if deep and read is not None and has_public_subclass(Member(project, file), read, cls.name, deep - 1):
+                    return True
+    return False
+
+
 SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
 
 
@@ -140,15 +154,16 @@ def sets_default_device(program: ir.Program, *, is_offered: bool) -> bool:
     if SETS_DEFAULT.isdisjoint(program.words):
         return False
     return not is_offered or any(
-        not any(_is_private(around) for around in _around(body))
+        all(is_public(around.name) for around in _around(body))
         and any(lookup.attributes(name) or lookup.loads(name) for name in SETS_DEFAULT)
         for body in program.bodies
         for lookup in (Lookup.of(body),)
     )
 
 
-def _is_private(body: ir.Body) -> bool:
-    return body.name.startswith("_") and not body.name.startswith("__")
+def is_public(name: str) -> bool:
+    """False for a name with a leading underscore; Python's own `__call__` is for anybody."""
+    return not name.startswith("_") or name.endswith("__")
 
 
 # ---------------------------------------------------------------------------------------------------- functions

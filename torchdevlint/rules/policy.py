@@ -20,6 +20,7 @@ from torchdevlint.infer.relevance import is_copied_beside, is_of_a_number, is_of
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
+from torchdevlint.program.roles import has_public_subclass, is_public
 from torchdevlint.rules import surroundings as at
 from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
 from torchdevlint.severity import Severity
@@ -181,7 +182,7 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
     if entry is not None and entry.parent is not None and entry.parent.kind == "function":
         return False
     is_private = fault.is_entered_in_private and not (
-        fault.is_offered_elsewhere or _is_called_by_its_base(fault, facts)
+        fault.is_offered_elsewhere or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
     )
     is_for_itself = facts.roles.is_script and not facts.roles.is_imported
     return facts.roles.is_library and not is_for_itself and not is_private
@@ -193,6 +194,14 @@ def _is_called_by_its_base(fault: Fault, facts: Facts) -> bool:
     if owner is None or owner.name.startswith("_") or fault.is_called:
         return False
     return has_caller_outside(facts.analysis.inference, owner)
+
+
+def _is_inherited(fault: Fault, facts: Facts) -> bool:
+    """True for a public method of a private class that public classes inherit from."""
+    entry, member = fault.entry, facts.analysis.member
+    if entry is None or entry.owner is None or member is None or not is_public(entry.name):
+        return False
+    return entry.owner in facts.program.classes and has_public_subclass(member, facts.program, entry.owner.name)
 
 
 # ---------------------------------------------------------------------------------------------------- cases of a rule
