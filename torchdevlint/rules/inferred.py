@@ -183,6 +183,8 @@ def _words(
         met = "at {0}" if related and related[0].op is fault.site.op else "in another file"
         if fault.host is not None and told_at is fault.host.origin:
             return f"{_subject(told_at)} meets one on {where} {met}; create it there, or move it", raises
+        if fault.is_of_module:
+            return f"this call brings a module on the CPU to a tensor on {where} {met}; move the module there", raises
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.roles == ("input", "module"):
         if fault.given is not None and fault.given.call is told_at:
