@@ -119,6 +119,15 @@ class Lower(Transform):
 
 def _start(x):
     return torch.relu(x).numpy()
+
+def _shift(x):
+    return torch.relu(x) * torch.ones(3)
+
+def shifted(source):
+    return _shift(source.read())
+
+def _unused(x):
+    return torch.relu(x) * torch.ones(3)
 """
 
 
@@ -139,10 +148,11 @@ def test_what_leads_to_a_private_name_from_outside_offers_it(beside: str, tmp_pa
     path = folder / "start.py"
     path.write_text(OFFERED, encoding="utf-8")
     found = check_paths([path], isolated=True)
-    assert {(one.code, one.severity) for one in found} == {
-        ("TDL504", Severity.WARNING),  # the method of the base calls it
-        ("TDL509", Severity.WARNING),  # a public function of another file calls it
-    }
+    assert [(one.code, one.span.start.row, one.severity) for one in found] == [
+        ("TDL504", 7, Severity.WARNING),  # the method of the base calls it
+        ("TDL509", 10, Severity.WARNING),  # a public function of another file calls it
+        ("TDL504", 13, Severity.WARNING),  # a public function calls it, with what nobody knows
+    ]
 
 
 @pytest.mark.parametrize(("name", "is_told"), [("Scaled", True), ("_Scaled", False)])

@@ -170,8 +170,8 @@ def _is_for_all_callers(fault: Fault) -> bool:
 
 
 def _is_offered(fault: Fault, facts: Facts) -> bool:
-    """True for a fault in what a package offers to whoever installs it: its public functions and methods, what these lead to in another file, and not
-    what they make inside.
+    """True for a fault in what a package offers to whoever installs it: its public functions and methods, what is called there, and not what they make
+    inside.
 
     A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration. A method whose
     claim the package's own calls meet is a helper of these.
@@ -181,8 +181,9 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
         return False
     if entry is not None and entry.parent is not None and entry.parent.kind == "function":
         return False
+    is_reached = fault.is_called or fault.is_offered_elsewhere
     is_private = fault.is_entered_in_private and not (
-        fault.is_offered_elsewhere or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
+        is_reached or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
     )
     is_for_itself = facts.roles.is_script and not facts.roles.is_imported
     return facts.roles.is_library and not is_for_itself and not is_private
@@ -191,7 +192,7 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
 def _is_called_by_its_base(fault: Fault, facts: Facts) -> bool:
     """True for a private method that no code of the project calls, of a class with a base of another library: the base calls it (`Transform._call`)."""
     owner = fault.entry.owner if fault.entry is not None else None
-    if owner is None or owner.name.startswith("_") or fault.is_called:
+    if owner is None or owner.name.startswith("_"):
         return False
     return has_caller_outside(facts.analysis.inference, owner)
 
