@@ -27,6 +27,15 @@ def test_methods_fall_back_to_functions() -> None:
     assert loader.shipped().method("add_")[0].result.shape == "self"
 
 
+def test_methods_are_those_of_python() -> None:
+    torch = pytest.importorskip("torch")
+    assert [name for name in ("slice", "alias", "set_data") if loader.shipped().method(name)] == []
+    methods = [
+        name.removeprefix("torch.Tensor.") for name in loader.shipped().names() if name.startswith("torch.Tensor.")
+    ]
+    assert [name for name in methods if not hasattr(torch.Tensor, name)] == ["methods"]  # the list of their names
+
+
 @pytest.mark.parametrize(
     ("name", "holds"), [("Linear", "parameters"), ("ReLU", "empty"), ("CrossEntropyLoss", "buffers")]
 )

@@ -64,6 +64,8 @@ def main() -> None:
 
 
 def _operators() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
+    """The operators that are functions, and those that are methods, of Python's torch: `slice` and `set_data` are some in C++ alone."""
+    import torch
     import torchgen  # type: ignore[import-untyped]
     from torchgen.gen import parse_native_yaml  # type: ignore[import-untyped]
     from torchgen.model import DeviceCheckType, Variant  # type: ignore[import-untyped]
@@ -82,9 +84,9 @@ def _operators() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
             functions[home + name.partition("_")[2]].append(overload)
         elif native.python_module == "nn":
             functions["torch.nn.functional." + name].append(overload)
-        elif Variant.function in native.variants:
+        elif Variant.function in native.variants and hasattr(torch, name):
             functions["torch." + name].append(overload)
-        if Variant.method in native.variants:
+        if Variant.method in native.variants and hasattr(torch.Tensor, name):
             methods[name].append(overload)
     return functions, methods
 
