@@ -275,3 +275,31 @@ def test_the_callers_decide(name: str, tmp_path: Path) -> None:
         (tmp_path / path).write_text(text, encoding="utf-8")
     found = list(check_paths([tmp_path / asked]))
     assert bool(found) is told, [finding.message for finding in found]
+
+
+FILTERS = """
+import torch
+from torch import nn
+from convolve import convolve
+
+class Filters(nn.Module):
+    def __init__(self, cutoffs):
+        super().__init__()
+        window = torch.hann_window(9)
+        filters = [window * cutoff for cutoff in cutoffs]
+        self.filters = torch.stack(filters)[:, None]
+        self.is_long = len(filters) > 2
+
+    def forward(self, x):
+        return convolve(x, self.filters) if self.is_long else nn.functional.conv1d(x, self.filters)
+"""
+
+
+def test_an_attribute_that_meets_a_tensor_in_another_file_is_told_of_where_the_module_keeps_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "filters.py").write_text(FILTERS, encoding="utf-8")
+    convolve = "import torch\n\ndef convolve(x: torch.Tensor, weight: torch.Tensor):\n    return torch.relu(x) * torch.relu(weight)\n"
+    (tmp_path / "convolve.py").write_text(convolve, encoding="utf-8")
+    (found,) = check_paths([tmp_path / "filters.py"])
+    assert (found.code, found.span.start.row) == ("TDL603", 11)
+    assert found.detail.startswith(("Line 15 combines", "convolve.py:4 combines"))

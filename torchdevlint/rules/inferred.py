@@ -168,10 +168,10 @@ def _words(
         met = f"Whoever combines it with a tensor on {where}, on an accelerator, gets {MISMATCH}."
         return f"{_subject(told_at)} is returned with one on {where}; {advice}", met
     if fault.host is not None and fault.host.kept and isinstance(told_at.op, ir.StoreAttribute):
-        name = fault.host.kept
+        name, line = fault.host.kept, "Line {0}" if fault.site.unit is told_at.unit else "{0}"
         return (
             f"`self.{name}` stays on the CPU when the module moves; register it as a buffer",
-            f"Line {{0}} combines it with a tensor on {where}: on an accelerator that raises {MISMATCH}. "
+            f"{line} combines it with a tensor on {where}: on an accelerator that raises {MISMATCH}. "
             f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
         )
     if fault.kind == "host":
