@@ -303,3 +303,45 @@ def test_an_attribute_that_meets_a_tensor_in_another_file_is_told_of_where_the_m
     (found,) = check_paths([tmp_path / "filters.py"])
     assert (found.code, found.span.start.row) == ("TDL603", 11)
     assert found.detail.startswith(("Line 15 combines", "convolve.py:4 combines"))
+
+
+CELL = """
+import torch
+
+class Cell(torch.nn.Module):
+    def __init__(self, step, first, scale=None):
+        super().__init__()
+        self.step, self.first, self.scale = step, first, scale
+
+    def forward(self, x: torch.Tensor, state=None):
+        state = state if state is not None else self.first(x)
+        return self.step(x, state)
+"""
+SPIKES = """
+from typing import NamedTuple
+import torch
+from cell import Cell
+
+class State(NamedTuple):
+    v: torch.Tensor
+    i: torch.Tensor
+
+def step(x, state: State):
+    jump = x + state.i
+    return jump, State(state.v, jump)
+
+class Spikes(Cell):
+    def __init__(self, **kwargs):
+        super().__init__(step, self.start, **kwargs)
+
+    def start(self, x: torch.Tensor):
+        return State(torch.ones(2, device=x.device), torch.zeros(*x.shape))
+"""
+
+
+def test_what_a_constructor_gives_to_a_base_in_another_file_is_called_there(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "cell.py").write_text(CELL, encoding="utf-8")
+    (tmp_path / "spikes.py").write_text(SPIKES, encoding="utf-8")
+    (found,) = check_paths([tmp_path / "spikes.py"])
+    assert (found.code, found.span.start.row) == ("TDL504", 19)

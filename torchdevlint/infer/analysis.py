@@ -639,8 +639,8 @@ class Analysis:
             ctx.mute = True
         if is_module:
             devices.move_module(ctx, ref, OWN_SELF)
-        methods, files = self._methods(cls), ctx.heap.get(FILES, Rec("files"))
-        made = frozenset(ctx.heap[ref].fields)
+        files, fields = ctx.heap.get(FILES, Rec("files")), ctx.heap[ref].fields
+        methods, made = self._methods(cls, fields), frozenset(fields)
         for method in (*methods, *self._setters(cls)):
             summary = self.summary(method)
             if summary is not None and summary.effects:
@@ -663,11 +663,14 @@ class Analysis:
             and not self.unit.is_of_constructors(method.name)
         ]
 
-    def _methods(self, cls: ir.Class) -> list[ir.Body]:
-        """The methods that others may call. One that is inherited from another file is judged there, unless it reads what this file defines."""
+    def _methods(self, cls: ir.Class, fields: Mapping[Any, Any]) -> list[ir.Body]:
+        """The methods that others may call. One that is inherited from another file is judged there, unless it reads what this file defines, or has given
+        to the constructor.
+        """
         found: dict[str, ir.Body] = {}
         bases = classes.bases_of(self, cls)
         here = {name for one in bases if self.unit_of(one.body) is self.unit for name in self.unit.members(one)}
+        here |= {key[1:] for key, value in fields.items() if isinstance(key, str) and self._is_of_this_file(value)}
         for one in bases:
             self.heard.looked_at.update(one.methods.values())
             for name, method in one.methods.items():
@@ -678,6 +681,14 @@ class Analysis:
                 if unit is self.unit or name in found or not here.isdisjoint(unit.attributes_read(method)):
                     found.setdefault(name, method)
         return list(found.values())
+
+    def _is_of_this_file(self, value: Value) -> bool:
+        """True for a function that this file defines, and a tensor that it makes."""
+        return any(
+            (isinstance(one, Func) and self.unit_of(one.body) is self.unit)
+            or (isinstance(one, Tensor) and one.origin is not None and one.origin.unit is self.unit)
+            for one in alternatives(value)
+        )
 
     def _setters(self, cls: ir.Class) -> Iterator[ir.Body]:
         """The public methods that take arguments and that constructors alone call here: somebody else may give them another one."""
