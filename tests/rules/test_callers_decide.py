@@ -317,10 +317,9 @@ class Cell(torch.nn.Module):
         state = state if state is not None else self.first(x)
         return self.step(x, state)
 """
-SPIKES = """
+STEP = """
 from typing import NamedTuple
 import torch
-from cell import Cell
 
 class State(NamedTuple):
     v: torch.Tensor
@@ -329,6 +328,11 @@ class State(NamedTuple):
 def step(x, state: State):
     jump = x + state.i
     return jump, State(state.v, jump)
+"""
+SPIKES = """
+import torch
+from cell import Cell
+{}
 
 class Spikes(Cell):
     def __init__(self, **kwargs):
@@ -339,9 +343,11 @@ class Spikes(Cell):
 """
 
 
-def test_what_a_constructor_gives_to_a_base_in_another_file_is_called_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("head", [STEP, "from step import State, step"], ids=["here", "in a third file"])
+def test_what_a_constructor_gives_to_a_base_in_another_file_is_called_there(head: str, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    (tmp_path / "cell.py").write_text(CELL, encoding="utf-8")
-    (tmp_path / "spikes.py").write_text(SPIKES, encoding="utf-8")
+    text = SPIKES.format(head)
+    for name, content in {"cell": CELL, "step": STEP, "spikes": text}.items():
+        (tmp_path / f"{name}.py").write_text(content, encoding="utf-8")
     (found,) = check_paths([tmp_path / "spikes.py"])
-    assert (found.code, found.span.start.row) == ("TDL504", 19)
+    assert (found.code, found.span.start.row) == ("TDL504", text[: text.index("torch.zeros(")].count("\n") + 1)

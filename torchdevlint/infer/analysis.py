@@ -344,6 +344,12 @@ class Analysis:
             self.recorder.reported(fault)
         if ctx.is_choice or (fault.verdict == "open" and not self._may_be_broken(fault)):
             return
+        entry = fault.entry
+        is_inherited = ctx.mode == "root" and entry is not None and self.unit_of(entry) is not self.unit
+        if is_inherited and fault.verdict == "open" and fault.place.unit is self.unit:
+            fault = fault._replace(
+                told=fault.place
+            )  # a method of another file, of an object of a class that is defined here
         self.heard.keep(fault)
 
     def _may_be_broken(self, fault: Fault) -> bool:
