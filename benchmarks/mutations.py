@@ -48,7 +48,7 @@ OPENED = frozenset(
     "Project-MONAI+MONAI adefossez+julius asteroid-team+asteroid-filterbanks cornellius-gp+linear_operator geoopt+geoopt "
     "harvardnlp+pytorch-struct kornia+kornia "
     "lucidrains+transfusion-pytorch patrick-kidger+torchcde pfnet+pfrl pyg-team+pytorch_geometric pyro-ppl+pyro pytorch+botorch "
-    "pytorch+torcheval rfeinman+pytorch-minimize".split()
+    "pytorch+torcheval rfeinman+pytorch-minimize KevinMusgrave+pytorch-metric-learning norse+norse".split()
 )
 VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
 SUITES = Path(__file__).resolve().parent / "mutation_suites.json"
