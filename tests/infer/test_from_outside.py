@@ -224,6 +224,18 @@ CASES = {
 
             def scaled(self, x):
                 return torch.relu(x) * self.kept
+
+        class Either(nn.Module):
+            def __init__(self, n, is_scaled=True):
+                super().__init__()
+                if not is_scaled:
+                    self.register_buffer("scale", None)
+                    return
+                scale = torch.arange(n) + 0.4  # open
+                self.scale = scale
+
+            def forward(self, x):
+                return torch.relu(x) * self.scale if self.scale is not None else x
     """,
     "each turn of a loop has its own answer to what it counts": """
         def until(x: torch.Tensor, layers, is_dropped, at):

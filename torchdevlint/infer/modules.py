@@ -682,7 +682,8 @@ def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
         ctx.heap = saved
 
 
-_REGISTERED = "@registered "  # `register_buffer(name, None)`: a tensor that is assigned to the name becomes the buffer
+# `register_buffer(name, None)`, and the conditions that it is under: a tensor that is assigned to the name becomes the buffer.
+_REGISTERED = "@registered "
 
 
 def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
@@ -690,7 +691,7 @@ def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
     if given != "*":
         ctx.put(ref, "." + given, value)
         if NONE in alternatives(value):
-            ctx.put(ref, f"{_REGISTERED}.{given}", True)
+            ctx.put(ref, f"{_REGISTERED}.{given}", ctx.facts)
 
 
 def weights(rec: Rec) -> Tensor:
@@ -838,8 +839,12 @@ def still_following(ctx: Context, target: Value, key: str, value: Value) -> Valu
     for _, rec in ctx.each(target):
         fields = rec.fields if rec is not None else {}
         old = fields.get(key)
-        if (isinstance(old, Tensor) and old.follows) or _REGISTERED + key in fields:
+        if isinstance(old, Tensor) and old.follows:
             return followed(ctx, value)
+        registered = fields.get(_REGISTERED + key)
+        if isinstance(registered, frozenset):
+            options = options_of(value)
+            return one_of([(way, followed(ctx, one) if consistent(way, registered) else one) for way, one in options])
     return value
 
 
