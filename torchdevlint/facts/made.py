@@ -267,9 +267,8 @@ class Made(Guarded):
             return View(Kind.TENSOR, device, origin=made, moved=view.moved, evidence=of.evidence, group=of.origin)
         loader = self._end.values[source.iterable] if isinstance(source, ir.Iterate) else NO_VALUE
         if view.kind is Kind.UNKNOWN and view.moved is None and loader.kind is Kind.LOADER and not made.starred:
-            return View(
-                Kind.TENSOR, CPU, origin=made, evidence=loader.evidence, group=source
-            )  # of a sample that is seen
+            # of a sample that is seen
+            return View(Kind.TENSOR, CPU, origin=made, evidence=loader.evidence, group=source)
         if view.kind is Kind.UNKNOWN:
             return replace(view, group=source)
         if view.kind is Kind.TENSOR and isinstance(source, ir.Iterate):

@@ -98,7 +98,6 @@ class Analysis:
         self.calls: set[ir.Body] = set()  # the bodies that the file's code calls, its own and those of other files
         self._called_elsewhere: set[ir.Body] = set()
         self._open_elsewhere: set[tuple[int, int, str]] = set()
-        self._offered_elsewhere: set[tuple[int, int, str]] = set()  # ... in a function that is not private
         self._placed_elsewhere: set[tuple[int, int, str]] = set()  # ... where a caller names a device
         self.bounds: Counter[str] = Counter()
         self._running: dict[ir.Body, int] = {}
@@ -367,7 +366,7 @@ class Analysis:
 
         What a caller meets is said so: a program has no other callers.
         """
-        read_on_host = self._read_on_host()
+        read_on_host, reached = self._read_on_host(), self.calls | self._called_elsewhere
         faults = [fault for fault in self.faults.values() if fault.verdict == "broken"]
         faults += [
             way for key, ways in self._ways.items() if self.faults[key].verdict == "open" for way in ways.values()
@@ -375,11 +374,10 @@ class Analysis:
         return [
             fault._replace(
                 is_settled=self._is_settled(fault),
-                is_called=fault.entry in self.calls | self._called_elsewhere
-                and fault.key not in self._placed_elsewhere,
+                is_reached=(is_reached := fault.entry in reached),
+                is_called=is_reached and fault.key not in self._placed_elsewhere,
                 is_entered_at_module=self._is_method_of_module(fault.entry),
                 is_passed_on=self._is_passed_on(fault),
-                is_offered_elsewhere=fault.key in self._offered_elsewhere,
                 is_shown=fault.verdict == "open" and self._is_met(fault, self.shown),
                 is_met=fault.verdict == "open" and self._is_met(fault, self.met | self.shown),
             )
@@ -407,8 +405,6 @@ class Analysis:
                     self._keep(fault)
                 elif fault.told_at.unit is self.unit:
                     self._open_elsewhere.add(fault.key)
-                    if any(not way.is_entered_in_private for way in caller._ways.get(fault.key, {}).values()):
-                        self._offered_elsewhere.add(fault.key)
                     if isinstance(fault.other.device, Term) and fault.other.device.op == "as_device":
                         self._placed_elsewhere.add(fault.key)
                     if (

@@ -544,7 +544,7 @@ def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Regist
     is_of_turn = not isinstance(asked, Term) and Lookup.of(asked[0]).is_of_turn(asked[1])
     of = (*([NUMBER] if value == NUMBER else []), *([DATA] if is_of_turn or isinstance(value, Tensor) else []))
     known = guards_of(value, outcome)
-    if known and not (is_of_turn and not any(varies(term) for term, _ in known)):
+    if known and (not is_of_turn or any(varies(term) for term, _ in known)):
         return known
     return known | {(Term("undecided", Asked(asked), *of), outcome)}
 

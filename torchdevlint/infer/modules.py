@@ -854,6 +854,7 @@ def known_by(ctx: Context, value: Value, name: str) -> Value:
 
 
 def _kept(ctx: Context, value: Value, name: str) -> Value:
+    # What is computed is a tensor by now; what is written in place (`+=`) is still what it was.
     if isinstance(value, Term) and value.op == "binary" and ctx.mode != "summary" and not value.args[0].endswith("="):
         known = tensors.as_tensor(ctx, value)
         value = known if isinstance(known, Tensor) and known.device == HOST else value

@@ -106,10 +106,10 @@ class Fault(NamedTuple):
     seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
     sometimes: bool = False
     is_settled: bool = False  # open, and the calls in other files of the project do not break it
-    is_called: bool = False  # the function that somebody from outside would call is called, here or elsewhere, and no call names a device
+    is_reached: bool = False  # the function that somebody from outside would call is called, here or elsewhere
+    is_called: bool = False  # ... and no call names a device
     is_entered_at_module: bool = False
     is_passed_on: bool = False  # open, as it is in those of the project's functions that call its entry
-    is_offered_elsewhere: bool = False  # open, as it is in a public function of another file that leads here
     is_met: bool = False  # open, and met by calls that are known
     is_shown: bool = False  # open, and met by what the file runs as a program, or by a program that calls it
     told: Site | None = None

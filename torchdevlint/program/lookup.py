@@ -173,7 +173,7 @@ class Lookup:
         return self._turns.get(block.index, ())
 
     def is_of_turn(self, register: ir.Register) -> bool:
-        """True for what is computed from something that each turn of a loop around it sets anew: the loop's variable, a count."""
+        """True for what is computed from something that each turn of the innermost loop around it sets anew: the loop's variable, a count."""
         if register not in self._of_turns:
             self._of_turns[register] = self._is_of_turn(register)
         return self._of_turns[register]

@@ -82,13 +82,11 @@ def row_of(fault: Fault) -> Row:
         return _OTHER
     if _is_beside_the_default(fault):
         return _DEFAULT
-    is_attribute = host is not None and host.kept and not (host.origin is not None and host.origin.is_part)
-    is_attribute = is_attribute and _is_in_class(fault)
-    if is_attribute and fault.roles[0] == "indexed":
-        return ATTRIBUTE
     found = _BY_CLAIM.get((fault.kind, "module" if fault.is_of_module else fault.roles[0]))
-    if found is not None or is_attribute:
-        return found or ATTRIBUTE
+    if (found is None or fault.roles[0] == "indexed") and _is_of_attribute(fault):
+        return ATTRIBUTE
+    if found is not None:
+        return found
     is_batch = host is not None and host.implicit == "batch"
     if is_batch and host is not None and fault.roles[0] != "input":
         if host.origin is not fault.site:
@@ -107,8 +105,11 @@ def row_of(fault: Fault) -> Row:
     return _INPUT if fault.roles[0] == "input" else _OTHER
 
 
-def _is_in_class(fault: Fault) -> bool:
-    """True where a class makes the tensor that it keeps, or lets it meet another: for somebody else the attribute is on the way."""
+def _is_of_attribute(fault: Fault) -> bool:
+    """True for a tensor that a class keeps, and makes itself or lets meet another: for somebody else the attribute is on the way."""
+    host = fault.host
+    if host is None or not host.kept or (host.origin is not None and host.origin.is_part):
+        return False
     return any(site.body is not None and site.body.owner is not None for site in (fault.place, fault.site))
 
 
@@ -181,16 +182,15 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
         return False
     if entry is not None and entry.parent is not None and entry.parent.kind == "function":
         return False
-    is_reached = fault.is_called or fault.is_offered_elsewhere
     is_private = fault.is_entered_in_private and not (
-        is_reached or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
+        fault.is_reached or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
     )
     is_for_itself = facts.roles.is_script and not facts.roles.is_imported
     return facts.roles.is_library and not is_for_itself and not is_private
 
 
 def _is_called_by_its_base(fault: Fault, facts: Facts) -> bool:
-    """True for a private method that no code of the project calls, of a class with a base of another library: the base calls it (`Transform._call`)."""
+    """True for a private method of a class with a base of another library: that base may call it (`Transform._call`)."""
     owner = fault.entry.owner if fault.entry is not None else None
     if owner is None or owner.name.startswith("_"):
         return False

@@ -11,8 +11,8 @@ class TensorAttributeNotBuffer(Inferred):
 
     ## What it does
     Looks for `self.x = <tensor>` in an `nn.Module` where `x` is no parameter and no buffer, and where a method that `forward` reaches
-    combines `self.x` with an argument, a parameter or a submodule's output. A CPU tensor that a class keeps which is no module is told of
-    where it is made.
+    combines `self.x` with an argument, a parameter or a submodule's output, or looks it up with one (`self.table[index]`). A CPU tensor that a
+    class keeps which is no module is told of where it is made.
 
     ## Why is this bad?
     `Module.to()` moves parameters and buffers only. The attribute stays on the CPU and the operation raises
