@@ -272,6 +272,10 @@ CASES = {
 
         def other(n):
             return torch.sqrt(2 * n / torch.tensor(2.0)) * torch.ones(3)  # open
+
+        def part(scale):  # whatever the scale is, what it scales is on the CPU, and so is a part of that
+            times = scale * 2 * torch.arange(5)
+            return torch.cat([torch.sin(times[:2]), torch.ones(1)])
     """,
     "what an attribute may hold without a dimension tells less than what it meets": """
         class Scaled(nn.Module):

@@ -303,6 +303,10 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if rec is None:
             return Term("item", value, key)
         return _item_of_object(ctx, value, rec, key, site)
+    if isinstance(value, Term) and value.op == "binary" and ctx.mode != "summary":
+        computed = tensors.as_tensor(ctx, value)
+        if isinstance(computed, Tensor):
+            return tensors.index(ctx, computed, key, site)
     if isinstance(value, Term) and value is not UNKNOWN:
         rec, name = ctx.heap.get(value), as_key(key)
         if rec is not None and isinstance(name, Const) and ("k", name.value) in rec.fields:
