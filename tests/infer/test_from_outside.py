@@ -275,7 +275,7 @@ CASES = {
 
         def part(scale):  # whatever the scale is, what it scales is on the CPU, and so is a part of that
             times = scale * 2 * torch.arange(5)
-            return torch.cat([torch.sin(times[:2]), torch.ones(1)])
+            return torch.cat([torch.sin(times[:2]), times.flatten(), torch.ones(1)])
     """,
     "what an attribute may hold without a dimension tells less than what it meets": """
         class Scaled(nn.Module):

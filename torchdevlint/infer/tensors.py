@@ -883,8 +883,9 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
         return devices.move(ctx, value, place, site) if place is not None else value
-    if isinstance(value, Term) and value.op == "moved" and _is_method_of_tensors(name):
-        return method(ctx, as_tensor(ctx, value), name, args, keywords, site)  # type: ignore[arg-type]
+    is_settled = isinstance(value, Term) and (value.op == "moved" or (value.op == "binary" and ctx.mode != "summary"))
+    if is_settled and _is_method_of_tensors(name) and isinstance(known := as_tensor(ctx, value), Tensor):
+        return method(ctx, known, name, args, keywords, site)
     if name == "numpy" and not args:
         is_tensor = isinstance(value, Term) and is_computed_elsewhere(value)
         asked: Value = Tensor(Term("own", value), MANY) if is_tensor else value
