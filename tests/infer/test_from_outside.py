@@ -287,6 +287,137 @@ CASES = {
                 scale = torch.tan(self.scale)
                 return (2 * scale * x.sum(dim=1, keepdim=True)).masked_fill(~mask, 0)
     """,
+    "the first call of a method finds what the constructor left": """
+        class Neuron(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("threshold", torch.ones(1))
+                self.potential = torch.zeros(1)  # open
+
+            def forward(self, x):
+                if self.potential.shape != x.shape:
+                    self.potential = torch.zeros_like(x, device=self.potential.device)  # open
+                self.potential = config.step(self.potential - self.threshold, x)
+                return self.potential
+
+        class Kept(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.past = torch.zeros(1)
+
+            def forward(self, x):
+                self.past = self.past.to(x.device)
+                self.past = config.step(self.past + x)
+                return self.past
+
+        class Prepared(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.past = torch.zeros(1)
+
+            def prepare(self, x):
+                self.past = torch.zeros_like(x)
+
+            def forward(self, x):
+                self.past = self.past + x
+                return self.past
+
+        class Told:
+            def __init__(self):
+                self.total = torch.zeros(3)  # open
+
+            def add(self, x: torch.Tensor):
+                self.total = config.merged(self.total + x)
+    """,
+    "an object of the project is a parameter of a constructor where nobody gives another one": """
+        class Fourier(nn.Module):
+            def forward(self, n, scale):
+                return torch.cos(scale * n)
+
+        class Layer(nn.Module):
+            def __init__(self, basis=Fourier()):
+                super().__init__()
+                self.scale = nn.Parameter(torch.ones(1))
+                self.basis = basis
+
+            def weights(self, n):
+                return self.basis(torch.linspace(0, 1, n), self.scale)  # open
+
+            def there(self, n):
+                return self.basis(torch.linspace(0, 1, n, device=self.scale.device), self.scale)
+    """,
+    "what autograd calls is called with what somebody gives": """
+        class Log(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, z):
+                one = torch.tensor(1.0).expand_as(z)  # open
+                there = torch.tensor(1.0, device=z.device).expand_as(z)
+                return z.pow(2).mul(one) + z.mul(there)
+    """,
+    "what is made on the device of something says that another one is needed there": """
+        def unknown(n):
+            held = is_asked()
+            rows = torch.arange(n, device=held.device)
+            return rows + torch.arange(n)  # open
+
+        class Held:
+            def __init__(self, base):
+                self.base = base
+
+            def proven(self):
+                held = self.base.lazy
+                rows = torch.arange(4, device=held.device)
+                return held[..., rows + torch.arange(4), 0]  # open
+
+            def later(self):
+                held = self.base.lazy
+                rows = torch.arange(4, device=held.device)
+                return rows + torch.arange(4)  # open
+
+            @property
+            def either(self):
+                return self.base.lazy if is_asked() else super().either
+
+            def one_of_them(self):
+                held = self.either
+                rows = torch.arange(4, device=held.device)
+                return rows + torch.arange(4)  # open
+    """,
+    "an optimizer of one's own has groups of parameters, and a state of each": """
+        class Own(torch.optim.Optimizer):
+            def __init__(self, params, lr=0.1):
+                super().__init__(params, dict(lr=lr))
+
+            def step(self, closure=None):
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        state = self.state[p]
+                        if len(state) == 0:
+                            state["step"] = torch.tensor(0.0)
+                            state["mean"] = torch.zeros(p.shape)  # open
+                            state["square"] = torch.zeros_like(p)
+                            state["last"] = torch.zeros(p.shape, device=p.device)
+                        state["step"] += 1
+                        state["mean"].mul_(0.9).add_(p.grad, alpha=0.1)
+                        state["square"].mul_(0.9).addcmul_(p.grad, p.grad)
+                        state["last"].copy_(p.grad)
+                        p.data.add_(state["mean"] + state["last"], alpha=-group["lr"])
+
+        class InGroups(torch.optim.optimizer.Optimizer):
+            def __init__(self, params):
+                torch.optim.Optimizer.__init__(self, params, {})
+
+            def begin(self, group):
+                for p in group["params"]:
+                    if "mean" not in self.state[p]:
+                        self.state[p]["mean"] = torch.zeros(p.shape)  # open
+
+            def step(self):
+                for group in self.param_groups:
+                    self.begin(group)
+                    for p in group["params"]:
+                        p.add_(self.state[p]["mean"])
+    """,
 }
 
 

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import callers, claims, classes, devices
@@ -69,6 +70,7 @@ MOST_STEPS = (
 )
 MOST_OF_FILE = 5 * MOST_STEPS  # ... for all functions and classes of a file that others use
 OWN_SELF = Term("own", "self")
+_NOTHING_GIVEN: Mapping[str, Value] = MappingProxyType({})
 
 
 class Analysis:
@@ -356,6 +358,8 @@ class Analysis:
         place = fault.other.device
         if place == OWN_SELF:
             return True
+        if isinstance(place, Term) and place.op == "as_device" and fault.other.origin is not None:
+            return True  # somebody said where the other is to be made
         entry = fault.chain[-1].body if fault.chain else fault.site.body
         if entry is not None and entry.name == "__init__" and entry.owner is not None:
             return not classes.is_module(self, entry.owner)
@@ -612,22 +616,46 @@ class Analysis:
     def open_object(self, cls: ir.Class) -> tuple[Heap, Ref]:
         """An object of a class as its methods find it, and the heap that it lives in."""
         if cls not in self._opened:
-            ctx, ref, _ = self._made_open(cls)
+            ctx, ref, *_ = self._made_open(cls)
             self._opened[cls] = ctx.heap, ref
         return self._opened[cls]
 
     def _root_class(self, cls: ir.Class) -> None:
         """A class is made by a constructor that gets what its use proves, moved where a module is moved, and each method is called."""
-        ctx, ref, methods = self._made_open(cls)
+        ctx, ref, methods, begun = self._made_open(cls)
         self._opened[cls] = dict(ctx.heap), ref
+        first = {method: self._before_first(ctx, ref, method, methods, begun) for method in methods}
         ctx.mute = False
         for method in (*methods, *self._methods_without_object(cls)):
             heap = ctx.heap
-            ctx.heap = dict(heap)
-            self._call_open(ctx, method, ref)
+            for found in (heap, first.get(method)):
+                if found is not None:
+                    ctx.heap = dict(found)
+                    self._call_open(ctx, method, ref)
             ctx.heap = heap
 
-    def _made_open(self, cls: ir.Class) -> tuple[Context, Ref, list[ir.Body]]:
+    def _before_first(
+        self, ctx: Context, ref: Ref, method: ir.Body, methods: list[ir.Body], begun: Heap
+    ) -> Heap | None:
+        """What the first call of a method finds, where later calls find in an attribute another tensor than that which the constructor left on the CPU.
+
+        `begun` is what the constructor left, with the module where it is moved.
+        """
+        on_host = {key for key, content in begun[ref].fields.items() if _is_on_host(content)}
+        if on_host.isdisjoint(_attributes_changed(self.summary(method))):
+            return None
+        of_class = {name for one in methods for name in self.unit_of(one).attributes_read(one)}
+        inside = self._reached(Heard(asked={method: None}))
+        heap, ctx.heap = ctx.heap, dict(begun)
+        for other in methods:
+            is_part = other is method or other in inside or (other.name.startswith("_") and other.name in of_class)
+            if not is_part and not on_host.isdisjoint(_attributes_changed(self.summary(other))):
+                self._join_attributes(ctx, ref, other)
+        found, ctx.heap = ctx.heap, heap
+        return found
+
+    def _made_open(self, cls: ir.Class) -> tuple[Context, Ref, list[ir.Body], Heap]:
+        """An object as its methods find it, in a context that tells nothing, the methods, and the heap before one of them was called."""
         ctx = self._outside()
         value = Cls(cls, self.unit.globals)
         is_module = classes.is_module(self, cls)
@@ -637,10 +665,11 @@ class Analysis:
         init = classes.attribute_of(ctx, value, "__init__", ref)
         if isinstance(init, Func):
             ctx.mute = False
-            self._call_open(ctx, init.body, ref)
+            self._call_open(ctx, init.body, ref, _objects_by_default(ctx, init) if is_module else {})
             ctx.mute = True
         if is_module:
             devices.move_module(ctx, ref, OWN_SELF)
+        begun = dict(ctx.heap)
         files, fields = ctx.heap.get(FILES, Rec("files")), ctx.heap[ref].fields
         methods, made = self._methods(cls, fields), frozenset(fields)
         for method in (*methods, *self._setters(cls)):
@@ -651,12 +680,10 @@ class Analysis:
             if key not in made and not str(key).startswith("@"):
                 devices.carry(ctx, content, OWN_SELF)  # `net.build(); net.cuda()`
         ctx.heap[FILES] = files  # what another method writes, it may write in another run of the program
-        return ctx, ref, methods
+        return ctx, ref, methods, begun
 
     def _methods_without_object(self, cls: ir.Class) -> list[ir.Body]:
-        """The static and class methods of a class, which need no object of it. What autograd calls gets a context and is no function of anybody."""
-        if classes.is_function_of_autograd(self, cls):
-            return []
+        """The static and class methods of a class, which need no object of it; the `forward` of a function of autograd is one of them."""
         return [
             method
             for method in cls.methods.values()
@@ -703,11 +730,12 @@ class Analysis:
             ):
                 yield method
 
-    def _call_open(self, ctx: Context, method: ir.Body, ref: Ref) -> None:
+    def _call_open(self, ctx: Context, method: ir.Body, ref: Ref, given: Mapping[str, Value] = _NOTHING_GIVEN) -> None:
+        """A method is called by somebody from outside, who gives what is `given` and else what its use proves."""
         summary = self.summary(method)
         if summary is None or not (method.parameters or method.is_static):
             return
-        parameters = self.open_parameters(method, summary, skipped=0 if method.is_static else 1)
+        parameters = {**self.open_parameters(method, summary, skipped=0 if method.is_static else 1), **given}
         first: dict[str, Value] = {"@frame": self.unit_of(method).globals}
         if not method.is_static:
             first[method.parameters[0].name] = ctx.heap[ref].cls or UNKNOWN if method.is_class_method else ref
@@ -741,6 +769,30 @@ def _origin_of(value: object) -> str:
     while isinstance(value, Term) and value.args and isinstance(value.args[0], Term):
         value = value.args[0]
     return value.op if isinstance(value, Term) else ""
+
+
+def _objects_by_default(ctx: Context, function: Func) -> dict[str, Value]:
+    """The objects of the project's classes that parameters are where nobody gives one: `Layer(basis=Fourier(5))`. Others do what these do."""
+    found = {name: ctx.rec(value) for name, value in function.defaults if isinstance(value, Ref)}
+    kept = {name for name, rec in found.items() if rec is not None and isinstance(rec.cls, Cls)}
+    return {name: value for name, value in function.defaults if name in kept}
+
+
+def _attributes_changed(summary: Summary | None) -> set[Any]:
+    """The attributes of its object that a method sets."""
+    receivers = [rec for place, rec in (summary.effects.items() if summary is not None else ()) if _is_receiver(place)]
+    return {key for rec in receivers for key in rec.fields}
+
+
+def _is_receiver(place: object) -> bool:
+    if not isinstance(place, Term) or place.op != "parameter":
+        return False
+    body, name = place.args
+    return bool(body.parameters) and body.parameters[0].name == name
+
+
+def _is_on_host(content: object) -> bool:
+    return isinstance(content, Tensor) and content.device == HOST
 
 
 def _placed(value: Value) -> Value:

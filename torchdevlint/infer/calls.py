@@ -483,7 +483,7 @@ def construct(
     for base in classes.foreign_bases_of(analysis, cls):
         if ctx.stubs.places_module(base):
             foreign.call(ctx, base, list(args), keywords, site)
-    layer = classes.layer_of(analysis, cls)
+    layer = classes.layer_of(analysis, cls) or classes.optimizer_of(analysis, cls)
     if layer:
         call(ctx, Ext(layer + ".__init__"), [ref, *args], keywords, site)
     if not ctx.heap[ref].fields or not classes.is_tuple(analysis, cls):

@@ -365,9 +365,9 @@ def _judge(
         ctx.analysis.report(_told_of(ctx, fault, a), ctx)
     elif (
         isinstance(other.device, Term)
-        and (ctx.mode == "root" or (other.device.op == "near" and not waits(other.device)))
+        and (ctx.mode == "root" or (other.device.op in ("near", "as_device") and not waits(other.device)))
         and not weak
-        and other.device.op in ("own", "as_device", "near")
+        and other.device.op in ("own", "as_device", "near", "device_of")
         and not b.may_be_host
     ):
         ctx.analysis.report(_told_of(ctx, Fault("open", kind, site, host, other, roles, chain), a), ctx)

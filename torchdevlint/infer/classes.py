@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ _MODULE_BASES = (
     "torch.nn.modules.module.Module",
     "torch.jit.ScriptModule",
 )
+_OPTIMIZER = re.compile(r"torch\.optim\.(?:\w+\.)?[A-Z]\w*\Z(?<!LR)(?<!Scheduler)")
 _NO_MODULES = ("Function", "Protocol", "ABC", "object", "Enum", "Generic")
 
 
@@ -154,6 +156,16 @@ def layer_of(analysis: Analysis, cls: ir.Class) -> str:
     """The layer, container or model of a library that a class inherits from, `class Block(nn.Sequential)`; "" for any other class."""
     several = (one for one in foreign_bases_of(analysis, cls) if not is_base(one))
     return next((one for one in several if analysis.stubs.module_class(one) is not None), "")
+
+
+def is_optimizer(name: str) -> bool:
+    """True for the name of an optimizer of PyTorch, or of the class that all of them inherit from."""
+    return _OPTIMIZER.match(name) is not None
+
+
+def optimizer_of(analysis: Analysis, cls: ir.Class) -> str:
+    """The optimizer of PyTorch that a class inherits from; "" for any other class."""
+    return next(filter(is_optimizer, foreign_bases_of(analysis, cls)), "")
 
 
 _WRAPPED = {"collections.UserDict": "dict", "collections.UserList": "list"}
@@ -537,6 +549,9 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)
         if placing is not None:
             return Ext(placing)
+        optimizer = optimizer_of(ctx.analysis, value.owner)
+        if optimizer:
+            return Partial(Ext(f"{optimizer}.__init__"), (value.receiver,), ())
     layer = layer_of(ctx.analysis, value.owner)
     if layer and name in ("__init__", "forward"):
         return Partial(Ext(f"{layer}.{name}"), (value.receiver,), ())

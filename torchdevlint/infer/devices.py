@@ -145,7 +145,7 @@ def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> P
     if op == "as_device" and terms and all(term.op == "as_device" for term in terms):
         # What whoever calls names; the others are for those who name none.
         return next((term for term in terms if waits(term)), terms[0])
-    if terms and HOST not in found and NOWHERE not in found:
+    if terms and HOST not in found:
         return next((place for place in terms if place.op == "own"), terms[0])
     return chosen if is_away and op == "as_device" else NOWHERE
 

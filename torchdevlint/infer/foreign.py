@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from torchdevlint.infer import (
     library,
     modules,
     operators,
+    optimizers,
     paths,
     protocols,
     python_calls,
@@ -23,9 +23,16 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.classes import PROTOCOLS, attribute_of, foreign_bases_of, is_named_tuple, special, wrapped
+from torchdevlint.infer.classes import (
+    PROTOCOLS,
+    attribute_of,
+    foreign_bases_of,
+    is_named_tuple,
+    is_optimizer,
+    special,
+    wrapped,
+)
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
-from torchdevlint.infer.options import is_told
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -98,7 +105,6 @@ _LABELLED_IMAGES = frozenset(
         "SEMEION STL10 SUN397 SVHN StanfordCars USPS"
     ).split()
 )
-_OPTIMIZER = re.compile(r"torch\.optim\.(?:\w+\.)?[A-Z]\w*\Z(?<!LR)(?<!Scheduler)")
 _DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 _SPLITS = frozenset({"torch.utils.data.random_split", "torch.utils.data.dataset.random_split"})
 _DRAW_ON_HOST = _DATA_LOADERS | {"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"}
@@ -160,6 +166,8 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
         place = devices.target_of(ctx, last, args, keywords)  # `batch.cuda()` of what an unknown file defines
         if place is not None:
             return devices.move(ctx, UNKNOWN, place, site)
+    if last == "__init__" and args and is_optimizer(owner):
+        return optimizers.inherited(ctx, owner, args, keywords, site)
     if last in ("__init__", "forward") and args and ctx.stubs.module_class(owner) is not None:
         return modules.inherited(ctx, owner, last, args, keywords, site)
     if last in PROTOCOLS and owner in protocols.OWNERS and args:
@@ -408,8 +416,8 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
     if name.startswith("torch.cuda.") and ctx.stubs.find(name) is None:
         return OTHER
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
-        if _OPTIMIZER.match(name):
-            return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
+        if is_optimizer(name):
+            return optimizers.make(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
         return OTHER if name.startswith("torch.optim.") else unknown(site)
     return None
 
@@ -421,24 +429,6 @@ def _subset(ctx: Context, data: Value, indices: Value, site: Site | None) -> Val
     return data if ctx.rec(data) is None else ctx.new(site, "object", Ext(name), fields, tag="subset")
 
 
-def _optimizer(ctx: Context, name: str, given: Value, site: Site | None) -> Value:
-    """An optimizer with its groups of parameters and its state, which is where they are (torch/optim/optimizer.py).
-
-    Parameters on the CPU are left out: who moves their module afterwards moves them here as well.
-    """
-    held: list[Value] = [one for each in alternatives(reading.element(ctx, given)) for one in _parameters_of(ctx, each)]
-    if not held:
-        return ctx.new(site, "object", Ext(name), {}, tag="optimizer")
-    params = ctx.new(site, "list", None, {"*": join(*held)}, tag="params")
-    group = ctx.new(site, "dict", None, {("k", "params"): params}, tag="group")
-    one = ctx.new(site, "dict", None, {"*": modules.plain(join(*held)), ("k", "step"): NUMBER}, tag="state of one")
-    fields: dict[str, Value] = {
-        ".param_groups": ctx.new(site, "list", None, {"*": group}, tag="groups"),
-        ".state": ctx.new(site, "dict", None, {"*": one}, tag="state"),
-    }
-    return ctx.new(site, "object", Ext(name), dict(fields), tag="optimizer")
-
-
 def _claim_generator(ctx: Context, generator: Value, site: Site | None) -> None:
     """What shuffles draws on the default device: on the CPU, where no file has set another. Who gives it the generator of a device that a
     variable holds has set that as the default, perhaps elsewhere.
@@ -447,14 +437,6 @@ def _claim_generator(ctx: Context, generator: Value, site: Site | None) -> None:
     is_on_host = not ctx.unit.sets_default and ctx.default() is None
     if isinstance(known, Tensor) and is_elsewhere(known.device) and is_on_host:
         claims.claim(ctx, "host", [Operand(known, False, claims.GENERATOR)], site)
-
-
-def _parameters_of(ctx: Context, given: Value) -> list[Tensor]:
-    """The parameters of a group, a dict or one that is given by itself, that are not on the CPU."""
-    rec = ctx.heap.get(given) if isinstance(given, Ref) else None
-    params = rec.fields.get(("k", "params"), UNKNOWN) if rec is not None and rec.kind == "dict" else given
-    several = alternatives(params if isinstance(params, Tensor) else reading.element(ctx, params))
-    return [one for one in several if isinstance(one, Tensor) and (is_elsewhere(one.device) or is_told(one.device))]
 
 
 def _at(args: Args, position: int, keywords: Keywords, name: str) -> Value:
