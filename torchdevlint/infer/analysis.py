@@ -621,9 +621,28 @@ class Analysis:
         return self._opened[cls]
 
     def _root_class(self, cls: ir.Class) -> None:
-        """A class is made by a constructor that gets what its use proves, moved where a module is moved, and each method is called."""
+        """A class is made by a constructor that gets what its use proves, moved where a module is moved, and each method is called.
+
+        Where it keeps tensors on a device that nobody needs to name, it is made without one as well.
+        """
         ctx, ref, methods, begun = self._made_open(cls)
         self._opened[cls] = dict(ctx.heap), ref
+        self._call_methods(cls, ctx, ref, methods, begun)
+        unnamed = self._devices_kept(cls, begun[ref]) if classes.is_module(self, cls) else {}
+        if unnamed:
+            self._call_methods(cls, *self._made_open(cls, unnamed))
+
+    def _devices_kept(self, cls: ir.Class, made: Rec) -> dict[str, Value]:
+        """The parameters of the constructor, None by default, that say where tensors are which the object keeps."""
+        init = cls.methods.get("__init__")
+        named = {one.name for one in init.parameters if one.default is not None} if init is not None else set()
+        kept = [one.device for content in made.fields.values() for one in _tensors_of(content)]
+        given = [place.args[0] for place in kept if isinstance(place, Term) and place.op == "as_device"]
+        names = {one.args[1] for one in given if one.op == "parameter" and one.args[0] is init}
+        constants = dict(classes.defaults_of(init)) if init is not None and names else {}
+        return {name: NONE for name in names & named if constants.get(name) == NONE}
+
+    def _call_methods(self, cls: ir.Class, ctx: Context, ref: Ref, methods: list[ir.Body], begun: Heap) -> None:
         first = {method: self._before_first(ctx, ref, method, methods, begun) for method in methods}
         ctx.mute = False
         for method in (*methods, *self._methods_without_object(cls)):
@@ -654,8 +673,13 @@ class Analysis:
         found, ctx.heap = ctx.heap, heap
         return found
 
-    def _made_open(self, cls: ir.Class) -> tuple[Context, Ref, list[ir.Body], Heap]:
-        """An object as its methods find it, in a context that tells nothing, the methods, and the heap before one of them was called."""
+    def _made_open(
+        self, cls: ir.Class, given: Mapping[str, Value] = _NOTHING_GIVEN
+    ) -> tuple[Context, Ref, list[ir.Body], Heap]:
+        """An object as its methods find it, in a context that tells nothing, the methods, and the heap before one of them was called.
+
+        `given`: what the constructor gets; anything else is what somebody from outside gives.
+        """
         ctx = self._outside()
         value = Cls(cls, self.unit.globals)
         is_module = classes.is_module(self, cls)
@@ -665,7 +689,7 @@ class Analysis:
         init = classes.attribute_of(ctx, value, "__init__", ref)
         if isinstance(init, Func):
             ctx.mute = False
-            self._call_open(ctx, init.body, ref, _objects_by_default(ctx, init) if is_module else {})
+            self._call_open(ctx, init.body, ref, {**(_objects_by_default(ctx, init) if is_module else {}), **given})
             ctx.mute = True
         if is_module:
             devices.move_module(ctx, ref, OWN_SELF)
@@ -789,6 +813,11 @@ def _is_receiver(place: object) -> bool:
         return False
     body, name = place.args
     return bool(body.parameters) and body.parameters[0].name == name
+
+
+def _tensors_of(content: object) -> list[Tensor]:
+    several = alternatives(content) if isinstance(content, (Tensor, OneOf)) else ()
+    return [one for one in several if isinstance(one, Tensor)]
 
 
 def _is_on_host(content: object) -> bool:

@@ -61,10 +61,11 @@ def is_worth_telling(fault: Fault) -> bool:
         return False
     if any(one.body is not None and _is_other_side_of_a_move(one.op, one.body) for one in (made, fault.site)):
         return False  # `x.cuda() if flag else x`: without the flag nothing is on a GPU
+    if roles.exports(body):
+        return False
     is_input = fault.roles[0] == "input"  # of a model: what it gives is where the model is
-    return not roles.exports(body) and (
-        fault.kind == "index" or not _is_moved_at_once(fault.site.op, body, by_name=not is_input)
-    )
+    is_named = isinstance(place, Term) and place.op == "as_device"  # the other one is there already
+    return fault.kind == "index" or is_named or not _is_moved_at_once(fault.site.op, body, by_name=not is_input)
 
 
 def _is_left_to_others(value: Value) -> bool:

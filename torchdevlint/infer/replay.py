@@ -367,7 +367,8 @@ class Replay:
 
     def _known_by(self, key: str, content: Any, here: Value) -> Value:
         """What an attribute holds, by its name, where only the call tells which tensor it is."""
-        return modules.known_by(self.ctx, here, key[1:]) if isinstance(content, (Term, OneOf)) else here
+        is_open = isinstance(content, (Term, OneOf)) or (isinstance(content, Tensor) and waits(content))
+        return modules.known_by(self.ctx, here, key[1:]) if is_open else here
 
     def _field(self, key: Any, content: Any) -> Any:
         return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)
