@@ -353,6 +353,35 @@ CASES = {
                 one = torch.tensor(1.0).expand_as(z)  # open
                 there = torch.tensor(1.0, device=z.device).expand_as(z)
                 return z.pow(2).mul(one) + z.mul(there)
+
+        class Masked(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x: torch.Tensor, scale):
+                ctx.mask = torch.ones(3)  # open
+                ctx.there = torch.ones_like(x)
+                ctx.save_for_backward(x, torch.ones(3, device=x.device))
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, grad):
+                x, there = ctx.saved_tensors
+                grad = grad * ctx.mask * ctx.there + there
+                return grad + torch.arange(3), x * torch.zeros(3)  # open
+
+        class Apart(torch.autograd.Function):
+            @staticmethod
+            def forward(x: torch.Tensor):
+                return x * 2
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                x, = inputs
+                ctx.save_for_backward(x)
+
+            @staticmethod
+            def backward(ctx, grad):
+                x, = ctx.saved_tensors
+                return x * torch.arange(3)  # open
     """,
     "what is made on the device of something says that another one is needed there": """
         def unknown(n):

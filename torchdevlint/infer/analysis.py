@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import callers, claims, classes, devices
+from torchdevlint.infer import autograd, callers, claims, classes, devices
 from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.annotated import says_tensor
+from torchdevlint.infer.calls import bind
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
@@ -645,13 +646,43 @@ class Analysis:
     def _call_methods(self, cls: ir.Class, ctx: Context, ref: Ref, methods: list[ir.Body], begun: Heap) -> None:
         first = {method: self._before_first(ctx, ref, method, methods, begun) for method in methods}
         ctx.mute = False
+        of_autograd = autograd.steps(cls) if classes.is_function_of_autograd(self, cls) else []
+        if of_autograd:
+            self._pass(ctx, Cls(cls, self.unit.globals), of_autograd)
         for method in (*methods, *self._methods_without_object(cls)):
+            if method in of_autograd:
+                continue
             heap = ctx.heap
             for found in (heap, first.get(method)):
                 if found is not None:
                     ctx.heap = dict(found)
                     self._call_open(ctx, method, ref)
             ctx.heap = heap
+
+    def _pass(self, ctx: Context, cls: Cls, steps: list[ir.Body]) -> None:
+        """A pass forward and one backward through a function of autograd, with what somebody from outside gives."""
+        heap, ctx.heap = ctx.heap, dict(ctx.heap)
+        context: Value = autograd.new_context(ctx, None)
+        is_apart = autograd.has_setup(ctx, cls)
+        given: list[Value] = []
+        result: Value = UNKNOWN
+        for method in steps:
+            summary = self.summary(method)
+            if summary is None:
+                continue
+            if method.name == "forward":
+                parameters = self.open_parameters(method, summary, skipped=not is_apart)
+                given = list(parameters.values())
+                first = {} if is_apart else {one.name: context for one in method.parameters[:1]}
+                parameters = {"@frame": self.unit.globals, **first, **parameters}
+            else:
+                backward = autograd.gradients(ctx, result)
+                args = [Tup(tuple(given)), result] if method.name == "setup_context" else backward
+                parameters = bind(ctx, Func(method, self.unit.globals), [context, *args], {}, None)
+            made = Replay(ctx, summary, method, parameters, None).run()
+            result = made if method.name == "forward" else result
+            ctx.facts = NO_FACTS
+        ctx.heap = heap
 
     def _before_first(
         self, ctx: Context, ref: Ref, method: ir.Body, methods: list[ir.Body], begun: Heap

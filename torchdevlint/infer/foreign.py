@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
+    autograd,
     claims,
     containers,
     devices,
@@ -166,6 +167,8 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
         place = devices.target_of(ctx, last, args, keywords)  # `batch.cuda()` of what an unknown file defines
         if place is not None:
             return devices.move(ctx, UNKNOWN, place, site)
+    if name == autograd.APPLY and args:
+        return autograd.apply(ctx, args, keywords, site)
     if last == "__init__" and args and is_optimizer(owner):
         return optimizers.inherited(ctx, owner, args, keywords, site)
     if last in ("__init__", "forward") and args and ctx.stubs.module_class(owner) is not None:
@@ -642,6 +645,8 @@ def of_object(ctx: Context, ref: Ref, cls: str, name: str, args: Args, keywords:
         return distributions.method(ctx, ref, ctx.heap[ref], name, args, keywords, site)
     if cls == _OF_NUMPY:
         return _numpy(ctx, "numpy.random." + name, args, keywords, site)
+    if cls == autograd.CONTEXT and (kept := autograd.method(ctx, ref, name, args)) is not None:
+        return kept
     found = library.method(ctx, ref, cls, name, args, keywords, site)
     return unknown(site) if found is None else found
 

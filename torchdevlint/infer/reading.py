@@ -81,11 +81,7 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return _of_object(ctx, Ref(("function", value.body)), name, site)
     if isinstance(value, Cls):
         if name == "apply" and is_function_of_autograd(ctx.analysis, value.cls):
-            forward = attribute_of(ctx, value, "forward", None)
-            if isinstance(forward, Func):
-                takes_context = not any("setup_context" in one.methods for one in bases_of(ctx.analysis, value.cls))
-                frame = (ctx.new(site, "object", None, {}, tag="context"),) if takes_context else ()
-                return Partial(forward, frame, ())
+            return Partial(Ext("torch.autograd.Function.apply"), (value,), ())
         rec = ctx.heap.get(value)
         if rec is not None and "." + name in rec.fields:
             return _member(ctx, value, name, rec.at("." + name), site)
