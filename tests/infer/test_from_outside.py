@@ -447,6 +447,48 @@ CASES = {
                     for p in group["params"]:
                         p.add_(self.state[p]["mean"])
     """,
+    "an array beside a tensor is a tensor": """
+        def timesteps(t, dim):
+            half = dim // 2
+            freqs = torch.exp(torch.arange(0, half) / half)  # open
+            return t[:, None].float() * freqs[None]
+
+        def rays(n, c2w):
+            rows = torch.linspace(0, 1, n)  # open
+            return rows[:, None] * c2w[:3, :3]
+
+        def scores(x):
+            b, n, d = x.shape
+            return x @ x.transpose(-1, -2) + torch.arange(n)  # open
+
+        def scaled(n, alpha):
+            return torch.arange(n) * alpha
+
+        def first(sizes):
+            return torch.ones(3) * sizes[0]
+    """,
+    "one tensor in the place of several is one": """
+        def residual(net, x: torch.Tensor):
+            u = net(x)
+            return torch.autograd.grad(u, x, grad_outputs=torch.ones(u.shape), create_graph=True)  # open
+    """,
+    "an argument that indexes what is assigned tells whether the values must be there": """
+        def route(x: torch.Tensor, mask: torch.Tensor):
+            out = torch.zeros(x.shape)  # open
+            out[mask] = x[mask]
+            return out
+
+        def positive(x: torch.Tensor):
+            out = torch.zeros(x.shape)  # open
+            chosen = x > 0
+            out[chosen] = x[chosen]
+            return out
+
+        def copied(x: torch.Tensor, n: int):
+            out = torch.zeros(10, 3)
+            out[:n] = x
+            return out.sum().item()
+    """,
 }
 
 

@@ -215,7 +215,8 @@ def _prove(ctx: Context, signatures: tuple[Signature, ...], binding: Binding) ->
             for one in alternatives(value):
                 ctx.prove(one)
         elif parameter.kind == "tensors":
-            for one in alternatives(reading.element(ctx, value)):
+            alone = [one for one in alternatives(value) if one in ctx.weak]  # one tensor in the place of several
+            for one in alone or alternatives(reading.element(ctx, value)):
                 ctx.prove(one)
 
 

@@ -412,8 +412,9 @@ def binary(
         return NUMBER if is_name else Term("binary", operator, left, right)
     if known:
         for term in terms:
-            if term.op != "moved" and (term in ctx.weak or operator == "@"):
-                ctx.prove(term)
+            for one in {term} if operator == "@" else _arrays_in(ctx, term):
+                if one.op != "moved":
+                    ctx.prove(one)
     if site is not None and all(
         any(isinstance(one, (Tensor, Term)) and one is not UNKNOWN for one in alternatives(v)) for v in values
     ):
@@ -423,6 +424,35 @@ def binary(
     if in_place:
         return _result_of_binary(ctx, operator, list(values), site, in_place=True)
     return by_case(values, lambda given: _result_of_binary(ctx, operator, given, site))
+
+
+def _arrays_in(ctx: Context, term: Term, deep: int = 4) -> set[Term]:
+    """What an operand is computed from that is an array, and no number: beside a tensor it is one as well."""
+    if term in ctx.weak:
+        return {term}
+    if not deep or term is UNKNOWN:
+        return set()
+    holder: object = term.args[0] if term.args else None
+    if term.op == "item":
+        key = term.args[1]
+        is_cut = any(map(_is_cut, key.items if isinstance(key, Tup) else [key]))  # `x[:, None]`
+        is_size = isinstance(holder, Term) and holder.op == "attribute" and holder.args[1] in ("shape", "size")
+        return {holder} if is_cut and isinstance(holder, Term) and holder is not UNKNOWN and not is_size else set()
+    if term.op == "binary":
+        sides = [one for one in term.args[1:] if isinstance(one, Term) and one is not UNKNOWN]
+        if holder == "@":
+            return set(sides)
+        return {found for one in sides for found in _arrays_in(ctx, one, deep - 1)}
+    if term.op == "call" and isinstance(holder, Term) and holder.op == "attribute":
+        is_method = holder.args[1] in loader.tensor_methods() or holder.args[1] in _CASTS
+        return _arrays_in(ctx, holder.args[0], deep - 1) if is_method and isinstance(holder.args[0], Term) else set()
+    if term.op == "attribute" and term.args[1] in _SAME and isinstance(holder, Term):
+        return _arrays_in(ctx, holder, deep - 1)
+    return set()
+
+
+def _is_cut(part: Value) -> bool:
+    return isinstance(part, SliceValue) or part in (NONE, Const(Ellipsis))
 
 
 def _result_of_binary(
@@ -625,7 +655,9 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
             store_in_container(ctx, one, key, value, site)
             continue
         with ctx.under(guards):
-            if claim_index(ctx, one, parts, site, "assigned"):
+            if ctx.mode == "summary" and not opened and any(isinstance(part, Term) and part.waits for part in parts):
+                ctx.emit(Term("stored", one, key, value, site))  # a caller tells whether a tensor is the index
+            elif claim_index(ctx, one, parts, site, "assigned"):
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
 
 
