@@ -489,6 +489,16 @@ CASES = {
             out[:n] = x
             return out.sum().item()
     """,
+    "an attribute with the name data is no data of a tensor": """
+        class Trainer:
+            def __init__(self, data, names):
+                self.data = data
+                self.names = names
+                self.weight = torch.ones(3)  # open
+
+            def loss(self, x: torch.Tensor):
+                return x * self.weight
+    """,
 }
 
 
