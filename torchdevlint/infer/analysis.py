@@ -359,8 +359,10 @@ class Analysis:
         place = fault.other.device
         if place == OWN_SELF:
             return True
-        if isinstance(place, Term) and place.op == "as_device" and fault.other.origin is not None:
-            return True  # somebody said where the other is to be made
+        made, beside = fault.other.origin, fault.host.origin if fault.host is not None else None
+        is_named = isinstance(place, Term) and place.op == "as_device"
+        if is_named and made is not None and beside is not None and made.body is beside.body:
+            return True  # the function says where the other is to be made
         entry = fault.chain[-1].body if fault.chain else fault.site.body
         if entry is not None and entry.name == "__init__" and entry.owner is not None:
             return not classes.is_module(self, entry.owner)
@@ -655,9 +657,9 @@ class Analysis:
             heap = ctx.heap
             for found in (heap, first.get(method)):
                 if found is not None:
-                    ctx.heap = dict(found)
+                    ctx.heap, ctx.is_first = dict(found), found is not heap
                     self._call_open(ctx, method, ref)
-            ctx.heap = heap
+            ctx.heap, ctx.is_first = heap, False
 
     def _pass(self, ctx: Context, cls: Cls, steps: list[ir.Body]) -> None:
         """A pass forward and one backward through a function of autograd, with what somebody from outside gives."""
@@ -821,8 +823,12 @@ class Analysis:
 
 def _origin_of(value: object) -> str:
     """The operation that a term goes back to: "parameter" for what is computed from an argument."""
-    while isinstance(value, Term) and value.args and isinstance(value.args[0], Term):
-        value = value.args[0]
+    while isinstance(value, Term):
+        inner = next((one for one in value.args if isinstance(one, Term)), None) if value.op == "binary" else None
+        inner = value.args[0] if inner is None and value.args else inner
+        if not isinstance(inner, Term):
+            break
+        value = inner
     return value.op if isinstance(value, Term) else ""
 
 

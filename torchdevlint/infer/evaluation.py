@@ -634,7 +634,9 @@ class Evaluation:
         target, value = self._get(op.object), self._get(op.value)
         modules.replace_data(self.ctx, self._owners.get(op.object), target, value)
         read = Lookup.of(self.body).definition(op.object)
-        is_object = any(isinstance(one, Ref) or self.ctx.analysis.class_of_receiver(one) for one in alternatives(target))
+        is_object = any(
+            isinstance(one, Ref) or self.ctx.analysis.class_of_receiver(one) for one in alternatives(target)
+        )
         if isinstance(read, ir.Load) and self.env.get(read.name) == target and not is_object:
             follows = any(isinstance(one, Tensor) and one.follows for one in alternatives(target))
             self._bind(read.name, modules.followed(self.ctx, value) if follows else value)

@@ -412,7 +412,8 @@ def binary(
         return NUMBER if is_name else Term("binary", operator, left, right)
     if known:
         for term in terms:
-            for one in {term} if operator == "@" else _arrays_in(ctx, term):
+            # What an unknown function gives may be a sparse matrix of SciPy, or an operator that is no tensor.
+            for one in {term} if operator == "@" and term.op != "call" else _arrays_in(ctx, term):
                 if one.op != "moved":
                     ctx.prove(one)
     if site is not None and all(
