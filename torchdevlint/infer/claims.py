@@ -347,7 +347,7 @@ def _judge(
     if kind == "index" and b.tensor.rank == 0:
         return False  # read as a number
     host, other = a.tensor, b.tensor
-    if host.device != HOST or host.origin is None or a.is_moved or (ctx.is_first and a.may_be_apart):
+    if host.device != HOST or host.origin is None or a.is_moved:
         return False
     is_alike = other.rank in (0, None) or a.operand.tolerant != "all"
     if a.operand.tolerant and host.rank in (0, None) and is_alike:

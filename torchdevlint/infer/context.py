@@ -66,7 +66,6 @@ class Context:
         self._emitted: set[Event] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
-        self.is_first = False  # the first call of a method: what is told of it holds on every way through it
         self.weak: set[Term] = set()  # used as tensors and arrays both are
         self._read: dict[Term, None] = {}
         self.chain: tuple[Site, ...] = ()

@@ -119,7 +119,14 @@ _CUDA_WORKS = frozenset(
 _OTHER_MACHINES = frozenset(
     {"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"}
 )
-_TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "is_dynamo_compiling")
+_TRACING = (
+    "is_tracing",
+    "is_scripting",
+    "is_in_onnx_export",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_current_stream_capturing",
+)
 _FUNCTION_TRANSFORMS = frozenset(
     {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.grad_and_value"}
     | {"torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian"}

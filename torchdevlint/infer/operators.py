@@ -300,7 +300,7 @@ def _tensor(
             return Tensor(place, MANY if rank is None else rank, None if is_named else site)
     if result.device in ("cpu", "accelerator"):
         always = result.device == "cpu"
-        if always and _is_placeholder(ctx, binding, site):
+        if binding.signature.name == "torch.FloatTensor" and _is_placeholder(ctx, binding, site):
             return Tensor(NOWHERE, rank)
         return Tensor(HOST if always else ACCELERATOR, rank, site if always else None, "always" if always else "")
     if names_device or result.device == "device":
@@ -323,7 +323,10 @@ def _elements(ctx: Context, binding: Binding, several: list[Operand]) -> list[Op
 
 
 def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
-    """True for `torch.empty(0)`, `torch.Tensor()` and `torch.tensor([])` that stand for what another line puts there; not for a variable that is computed with as it is."""
+    """True for `torch.empty(0)`, `torch.Tensor()` and `torch.tensor([])` that stand for what another line puts there.
+
+    Not for a variable that is computed with as it is.
+    """
     if site is None or site.body is None or not _is_empty(ctx, binding):
         return False
     lookup = Lookup.of(site.body)
