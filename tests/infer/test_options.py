@@ -17,6 +17,11 @@ OPTIONS = {
     "environment": "import os\ndevice = os.environ['DEVICE']",
     "environment with a default": "import os\ndevice = torch.device(os.environ.get('DEVICE', 'cpu'))",
     "getenv": "import os\ndevice = os.getenv('DEVICE', default='cpu')",
+    "a file in YAML": "import yaml\nwith open('c.yaml') as f:\n    device = torch.device(yaml.safe_load(f)['device'])",
+    "OmegaConf": "from omegaconf import OmegaConf\ndevice = OmegaConf.load('c.yaml').run.device",
+    "absl": "from absl import flags\nFLAGS = flags.FLAGS\ndevice = torch.device(FLAGS.device)",
+    "accelerate": "from accelerate import Accelerator\ndevice = Accelerator().device",
+    "fabric": "from lightning.fabric import Fabric\ndevice = Fabric(accelerator='cuda', devices=1).device",
     "where there is a GPU": PARSER
     + "device = torch.device(parser.parse_args().device if torch.cuda.is_available() else 'cpu')",
 }
@@ -81,3 +86,60 @@ for points, label in DataLoader(Points()):
     print(points.to("cuda") * label.to("cuda"), points.to("cuda") * torch.ones(4, device="cuda"))
 """
     assert told(program) == []
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "import hydra\n@hydra.main(config_path='conf')\ndef main(cfg):\n    device = torch.device(cfg.device)\n",
+        "import click\n@click.command()\n@click.option('--device')\ndef main(device):\n",
+    ],
+)
+def test_what_a_decorator_gives_is_an_option(head: str) -> None:
+    program = head + "    x = torch.ones(4, 4).to(device)\n    print(x * torch.ones(4, 4{other}))\nmain()\n"
+    assert [verdict for _, _, verdict in told(program.format(other=""))] == ["broken"]
+    assert told(program.format(other=", device=device")) == []
+
+
+@pytest.mark.parametrize(
+    "made", ["EasyDict(dict(device='cuda', run=dict(n=4)))", "OmegaConf.create({'device': 'cuda'})"]
+)
+def test_the_items_of_a_dict_of_settings_are_its_attributes(made: str) -> None:
+    program = (
+        "from easydict import EasyDict\nfrom omegaconf import OmegaConf\n"
+        f"cfg = {made}\nx = torch.ones(4, 4).to(cfg.device)\nprint(x * torch.ones(4, 4))\n"
+    )
+    assert [verdict for _, _, verdict in told(program)] == ["broken"]
+
+
+LAUNCHED = """
+import torch.nn.functional as F
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+data = DataLoader(TensorDataset(torch.ones(4, 3), torch.ones(4).long()), batch_size=2)
+launcher = Accelerator({given})
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+{prepare}
+for x, y in data:
+    with launcher.accumulate(net):
+        out, weight = net(x), torch.ones(2{device})
+        launcher.backward(F.cross_entropy(out, y, weight=weight))
+        print(launcher.gather_for_metrics((out, y)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "prepare", "device", "is_told"),
+    [
+        ("", "net, opt, data = launcher.prepare(net, opt, data)", ", device=launcher.device", False),
+        ("", "net, opt, data = launcher.prepare(net, opt, data)", "", True),
+        ("", "net, opt = launcher.prepare(net, opt)", ", device=launcher.device", True),
+        ("", "net = launcher.prepare_model(net)", ", device=launcher.device", True),
+        ("cpu=True", "net, opt = launcher.prepare(net, opt)", "", False),
+    ],
+)
+def test_a_launcher_brings_models_and_samples_to_its_device(
+    given: str, prepare: str, device: str, is_told: bool
+) -> None:
+    assert bool(told(LAUNCHED.format(given=given, prepare=prepare, device=device))) is is_told

@@ -389,6 +389,11 @@ def _constructor(ctx: Context, cls: Cls) -> Value | None:
     return classes.attribute_of(ctx, cls, "__init__", None) if is_made_so else None
 
 
+def _of_decorator(body: ir.Body, name: str, site: Site | None) -> Value:
+    """What a function needs and no call gives: its decorator does, from what the user has written down (`hydra.main`, `click.command`)."""
+    return Term("attribute", options.of_user(site), name) if body.decorators and body.owner is None else UNKNOWN
+
+
 def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> dict[str, Value]:
     """The values of the parameters."""
     body = function.body
@@ -416,7 +421,7 @@ def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site
                 else:
                     found[name] = reading.item(ctx, inner, Const(name))
             else:
-                found[name] = defaults.get(name, UNKNOWN)
+                found[name] = defaults.get(name, _of_decorator(body, name, site))
         elif parameter.kind == "*":
             found[name] = Tup((*plain, *(one for one in unspread if isinstance(one, Star))))
             plain = []

@@ -13,6 +13,7 @@ from torchdevlint.infer import (
     devices,
     distributions,
     host_libraries,
+    launchers,
     library,
     modules,
     operators,
@@ -174,6 +175,8 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
         place = devices.target_of(ctx, last, args, keywords)  # `batch.cuda()` of what an unknown file defines
         if place is not None:
             return devices.move(ctx, UNKNOWN, place, site)
+    if launchers.is_launcher(name):
+        return launchers.make(ctx, name, keywords, site)
     if name == autograd.APPLY and args:
         return autograd.apply(ctx, args, keywords, site)
     if last == "__init__" and args and is_optimizer(owner):
@@ -652,6 +655,8 @@ def of_object(ctx: Context, ref: Ref, cls: str, name: str, args: Args, keywords:
         return distributions.method(ctx, ref, ctx.heap[ref], name, args, keywords, site)
     if cls == _OF_NUMPY:
         return _numpy(ctx, "numpy.random." + name, args, keywords, site)
+    if launchers.is_launcher(cls) and (done := launchers.method(ctx, ref, name, args, keywords, site)) is not None:
+        return done
     if cls == autograd.CONTEXT and (kept := autograd.method(ctx, ref, name, args)) is not None:
         return kept
     found = library.method(ctx, ref, cls, name, args, keywords, site)

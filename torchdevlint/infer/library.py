@@ -268,6 +268,22 @@ def _user_made(kind: Literal["list", "dict"]) -> Row:
     return row
 
 
+def _named(call: Call) -> Value:
+    """`EasyDict({"device": "cuda"})`, a dict whose items are its attributes, also those of the dicts in it."""
+    return _with_attributes(call, call.made("dict", containers.contents(call.ctx, "dict", call.args, call.keywords)))
+
+
+def _with_attributes(call: Call, made: Value, deep: int = 3) -> Value:
+    rec = call.ctx.rec(made)
+    if rec is None or rec.kind != "dict" or ".__dict__" in rec.fields or not deep:
+        return made
+    call.ctx.put(made, ".__dict__", made)
+    for content in rec.fields.values():
+        for one in alternatives(content) if isinstance(content, Ref) else ():
+            _with_attributes(call, one, deep - 1)
+    return made
+
+
 def _norm(call: Call) -> Value:
     """`clip_grad_norm_(parameters, ...)`: a number where the first of them is."""
     return lift(lambda each: Tensor(each.device, 0) if isinstance(each, Tensor) else NUMBER, call.each(0, "parameters"))
@@ -788,6 +804,19 @@ _TABLE: dict[str, Row] = {
         "",
         "types.SimpleNamespace argparse.Namespace",
         lambda call: call.made("object", {f".{key}": value for key, value in call.keywords.items()}),
+    ),
+    **_rows(
+        "",
+        "easydict.EasyDict munch.Munch munch.munchify box.Box addict.Dict attrdict.AttrDict dotmap.DotMap yacs.config.CfgNode "
+        "ml_collections.ConfigDict ml_collections.config_dict.ConfigDict omegaconf.OmegaConf.create omegaconf.DictConfig",
+        _named,
+    ),
+    # Files in which the user says what the program is to do.
+    **_rows(
+        "",
+        "yaml.safe_load yaml.load yaml.full_load toml.load tomllib.load tomli.load json.load omegaconf.OmegaConf.load "
+        "omegaconf.OmegaConf.from_cli hydra.compose",
+        lambda call: options.of_user(call.site),
     ),
     **_rows("io.", "BytesIO StringIO", _object("io.BytesIO")),
     **_rows("", "pytest.raises contextlib.suppress", lambda call: EXPECTED_ERROR),

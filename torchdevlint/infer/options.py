@@ -10,7 +10,7 @@ from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref,
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
-_OF_PROCESS = frozenset({"os.environ", "sys.argv"})
+_OF_PROCESS = frozenset({"os.environ", "sys.argv", "absl.flags.FLAGS"})
 _READS = frozenset({"attribute", "item", "unpack", "element"})
 
 
@@ -24,6 +24,16 @@ def is_option(value: object) -> bool:
             return False
         value, is_part = value.args[0], True
     return is_part and isinstance(value, Ext) and value.name in _OF_PROCESS
+
+
+def holds_options(name: str) -> bool:
+    """True for an object of another library whose attributes are options of the program: `absl.flags.FLAGS`."""
+    return name == "absl.flags.FLAGS"
+
+
+def of_user(site: Site | None) -> Term:
+    """What the user has written down for a program: the options of the command line, or a file of them."""
+    return Term("call", Ext(f"{PARSER}.parse_args"), (), (), site)
 
 
 def is_told(place: Place) -> bool:
@@ -63,7 +73,7 @@ def of_parser(
     elif name in PARSES_OPTIONS:
         given = keywords.get("args", args[0] if args else None)
         if given is None or _is_open(ctx, ref, given):
-            return Term("call", Ext(f"{PARSER}.{name}"), (), (), site)
+            return of_user(site) if name == "parse_args" else Term("call", Ext(f"{PARSER}.{name}"), (), (), site)
         held = {f".{key[1]}": value for key, value in ctx.heap[ref].fields.items() if isinstance(key, tuple)}
         found = ctx.new(site, "object", None, held, tag=name)
         return found if name == "parse_args" else Tup((found, given))

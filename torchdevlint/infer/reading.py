@@ -98,7 +98,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
             return Partial(Ext("collections.namedtuple._make"), (), (("@class", value),))
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
-        return ctx.imported(ctx.unit, f"{value.name}.{name}")
+        is_option = options.holds_options(value.name)
+        return Term("attribute", value, name) if is_option else ctx.imported(ctx.unit, f"{value.name}.{name}")
     if isinstance(value, Bound) and value.name == "__dict__":
         return Bound(value, name)
     if isinstance(value, Partial) and name == "_make" and value.function == Ext("collections.namedtuple.make"):

@@ -669,6 +669,8 @@ def _said_of(value: object) -> str:
         return ""
     from torchdevlint.infer.paths import is_of_options
 
+    if is_of_options(value) and value.args[0].name.startswith(("accelerate.", "lightning.")):
+        return "the device that the launcher chose"
     if is_of_options(value):
         return f"the device of option `{names[-1]}`"
     return f"the device of `{names[-2]}`" if len(names) > 1 and names[-1] == "device" else ""
