@@ -48,7 +48,9 @@ OPENED = frozenset(
     "Project-MONAI+MONAI adefossez+julius asteroid-team+asteroid-filterbanks cornellius-gp+linear_operator geoopt+geoopt "
     "harvardnlp+pytorch-struct kornia+kornia "
     "lucidrains+transfusion-pytorch patrick-kidger+torchcde pfnet+pfrl pyg-team+pytorch_geometric pyro-ppl+pyro pytorch+botorch "
-    "pytorch+torcheval rfeinman+pytorch-minimize KevinMusgrave+pytorch-metric-learning norse+norse".split()
+    "pytorch+torcheval rfeinman+pytorch-minimize KevinMusgrave+pytorch-metric-learning norse+norse "
+    "DiffEqML+torchdyn cornellius-gp+gpytorch csteinmetz1+auraloss e3nn+e3nn jeshraghian+snntorch jmschrei+pomegranate "
+    "kozistr+pytorch_optimizer lucidrains+x-transformers sbi-dev+sbi torchmd+torchmd-net xitorch+xitorch".split()
 )
 VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
 SUITES = Path(__file__).resolve().parent / "mutation_suites.json"

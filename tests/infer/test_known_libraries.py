@@ -136,6 +136,8 @@ CASES = {
         model.to("cuda")
         model(torch.zeros(1, 5, dtype=torch.long))  # fault
         model(torch.zeros(1, 5, dtype=torch.long).to(model.device))
+        model.generate(torch.zeros(1, 5, dtype=torch.long))  # fault
+        model.generate(torch.zeros(1, 5, dtype=torch.long, device="cuda"), max_length=torch.tensor(9))
     """,
     "a model whose parts the library places": """
         from transformers import AutoModel

@@ -434,6 +434,11 @@ def _told(
     return operators.apply(ctx, signatures, [ref, *args], keywords, site) if signatures else None
 
 
+def _is_of_transformers(rec: Rec) -> bool:
+    """True for a model of transformers, which runs itself for `generate` (transformers/generation/utils.py)."""
+    return isinstance(rec.cls, Ext) and rec.cls.name.startswith("transformers.")
+
+
 def _call_model(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module with weights: once it was moved it wants its inputs where it is, as far as one can tell, and gives its outputs there."""
     place: Place = rec.fields.get("@device", NOWHERE)
@@ -636,7 +641,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
         ctx.add(ref, "*", given)
         return ref
-    if name in ("forward", "__call__"):
+    if name in ("forward", "__call__") or (name == "generate" and _is_of_transformers(rec)):
         return ctx.call(ref, args, keywords, site)
     inside = within(ctx, ref, deep=1 if "children" in name else 4) if name in _OF_PARTS else []
     if 0 < len(inside) < MOST_ALTERNATIVES:
