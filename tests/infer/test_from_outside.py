@@ -499,6 +499,29 @@ CASES = {
             def loss(self, x: torch.Tensor):
                 return x * self.weight
     """,
+    "a function that another one makes is called by whoever asked for it": """
+        def make_loss(w):
+            weight = torch.tensor(w)  # open
+
+            def loss(x: torch.Tensor, y: torch.Tensor):
+                return (weight.view(1, -1) * (x - y)).mean()
+
+            return loss
+
+        def make_there(n, device):
+            weight = torch.ones(n, device=device)
+
+            def loss(x: torch.Tensor):
+                return (weight * x).mean()
+
+            return loss
+
+        def timed(function):
+            def wrapper(*args, **options):
+                return function(*args, **options)
+
+            return wrapper
+    """,
 }
 
 

@@ -573,7 +573,18 @@ class Analysis:
         ctx = self._outside()
         parameters = self.open_parameters(body, summary)
         outer: Value = self.unit.globals if body.parent.kind == "module" else Term("parameter", body, "@frame")
-        Replay(ctx, summary, body, {**parameters, "@frame": outer}, None).run()
+        result = Replay(ctx, summary, body, {**parameters, "@frame": outer}, None).run()
+        ctx.facts = NO_FACTS
+        for one in alternatives(result):
+            if isinstance(one, Func) and one.body.parent is body and one.frame is not None:
+                self._call_made(ctx, one)
+
+    def _call_made(self, ctx: Context, function: Func) -> None:
+        """A function that another one makes and gives back is called by whoever called that."""
+        summary = self.summary(function.body)
+        if summary is not None:
+            parameters = {**bind(ctx, function, [], {}, None), **self.open_parameters(function.body, summary)}
+            Replay(ctx, summary, function.body, parameters, None).run()
 
     def open_parameters(self, body: ir.Body, summary: Summary, skipped: int = 0) -> dict[str, Value]:
         """What somebody from outside gives: tensors on devices of their own where use proves them, and else who knows what."""

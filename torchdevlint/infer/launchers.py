@@ -98,4 +98,4 @@ def _prepared(ctx: Context, value: Value, place: Place, site: Site | None) -> Va
         item = _brought(ctx, reading.element(ctx, value), place, site)
         return ctx.new(site, "object", rec.cls, {**rec.fields, "*": item}, tag="prepared")
     is_other = value is UNKNOWN or (rec is not None and rec.kind != "module")
-    return value if is_other else devices.move(ctx, value, place, site)
+    return value if is_other else devices.move(ctx, value, place, None)
