@@ -360,9 +360,10 @@ class Analysis:
         if place == OWN_SELF:
             return True
         made, beside = fault.other.origin, fault.host.origin if fault.host is not None else None
-        is_named = isinstance(place, Term) and place.op == "as_device"
-        if is_named and made is not None and beside is not None and made.body is beside.body:
-            return True  # the function says where the other is to be made
+        if isinstance(place, Term) and place.op == "as_device" and made is not None and beside is not None:
+            is_of_nobody = _origin_of(place.args[0]) in ("unknown", "top")
+            if made.body is beside.body or not is_of_nobody:
+                return True  # the function says where the other is to be made, or gives its caller the choice
         entry = fault.chain[-1].body if fault.chain else fault.site.body
         if entry is not None and entry.name == "__init__" and entry.owner is not None:
             return not classes.is_module(self, entry.owner)
