@@ -260,11 +260,13 @@ def test_a_default_device_that_a_program_sets_is_that_of_the_files_it_imports(tm
     assert told(tmp_path / "text", quoted, "rays.py") == [(4, "TDL505", "broken")]
 
 
-def test_what_is_only_handed_on_is_told_elsewhere(tmp_path: Path) -> None:
+def test_what_other_files_make_and_let_meet_is_told_where_it_is_handed_on(tmp_path: Path) -> None:
     data = "import torch\n\ndef mask():\n    return torch.ones(4)\n"
     ops = "def add(a, b):\n    return a + b\n"
     main = "import torch, data, ops\nx = torch.ones(4).cuda()\nprint(ops.add(x, data.mask()))\n"
-    assert told(tmp_path, {"data.py": data, "ops.py": ops, "main.py": main}, "main.py") == []
+    files = {"data.py": data, "ops.py": ops, "main.py": main}
+    assert told(tmp_path, files, "main.py") == [(3, "TDL504", "broken")]
+    assert told(tmp_path, files, "data.py") == told(tmp_path, files, "ops.py") == []
 
 
 class _Counted:

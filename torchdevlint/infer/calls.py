@@ -20,7 +20,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.state import join_heaps
+from torchdevlint.infer.state import Facts, join_heaps
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
     FALSE,
@@ -79,7 +79,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, OneOf):
         found = []
         saved, is_choice = ctx.is_choice, len(function.options) > 1
-        for guards, one in function.options[:_MOST_CALLEES]:
+        for guards, one in _callees(ctx, function.options):
             if one != NONE:
                 ctx.is_choice = saved or (is_choice and _is_elsewhere(ctx, one))
                 with ctx.under(guards):
@@ -130,6 +130,20 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
             return tensors.open_method(ctx, function, list(args), keywords, site)
         return residual(ctx, function, args, keywords, site)
     return UNKNOWN
+
+
+def _callees(ctx: Context, options: Sequence[tuple[Facts, Value]]) -> Sequence[tuple[Facts, Value]]:
+    """The first of several things that may be called. Of many modules, one of each class, and first those that hold something."""
+    if len(options) <= _MOST_CALLEES:
+        return options
+    seen, found = set[object](), []
+    for guards, one in options:
+        rec = ctx.rec(one)
+        kind = (rec.cls, rec.fields.get("@device")) if rec is not None and rec.kind == "module" else one
+        if kind not in seen:
+            seen.add(kind)
+            found.append((guards, one))
+    return sorted(found, key=lambda option: modules.is_empty(ctx, option[1]))[:_MOST_CALLEES]
 
 
 def _is_one_of_known(argument: Value) -> bool:

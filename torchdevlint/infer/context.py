@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer.imports import Global
 from torchdevlint.infer.options import is_option
-from torchdevlint.infer.state import NO_FACTS, Facts, Heap, old_field
+from torchdevlint.infer.state import NO_FACTS, Facts, Heap, of_each_class, old_field
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
     NONE,
@@ -132,7 +132,10 @@ class Context:
     def add(self, value: Value, key: Any, content: Value) -> None:
         """One more thing that a field of an object may hold."""
         rec = self.rec(value)
-        self.put(value, key, content if rec is None or key not in rec.fields else join(rec.fields[key], content))
+        if rec is not None and key in rec.fields:
+            both = [(NO_FACTS, rec.fields[key]), (NO_FACTS, content)]
+            content = one_of(of_each_class(both, [self.heap]) if key == "*" else both)
+        self.put(value, key, content)
 
     def read(self, term: Term) -> Term:
         """A part of an object from outside, as it is when the body is entered."""

@@ -475,6 +475,13 @@ def _applied(ctx: Context, ref: Ref, function: Value, site: Site | None) -> None
         ctx.call(function, [one], {}, site)
 
 
+def is_empty(ctx: Context, value: Value) -> bool:
+    """True for a layer without parameters and buffers, which is where its input is."""
+    rec = ctx.rec(value)
+    stub = ctx.stubs.module_class(rec.cls.name) if rec is not None and isinstance(rec.cls, Ext) else None
+    return stub is not None and stub.holds == "empty"
+
+
 def _call_sequence(ctx: Context, rec: Rec, args: Args, site: Site | None) -> Value:
     value = args[0] if args else UNKNOWN
     fields = rec.fields.items()

@@ -10,6 +10,7 @@ from torchdevlint.infer.values import (
     HOST,
     NOTHING,
     Const,
+    Ext,
     Guard,
     Rec,
     Ref,
@@ -90,11 +91,24 @@ def join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
             continue
         if is_overlay:  # on the other paths it is as it came
             recs += [(guard, Rec("overlay")) for guard, heap in zip(guards, heaps, strict=True) if place not in heap]
-        out[place] = Rec(first.kind, first.cls, _join_fields(place, recs, is_overlay))
+        out[place] = Rec(first.kind, first.cls, _join_fields(place, recs, is_overlay, heaps))
     return out
 
 
-def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) -> dict[Any, Any]:
+def of_each_class(options: list[tuple[Facts, Value]], heaps: list[Heap]) -> list[tuple[Facts, Value]]:
+    """Of the layers of a library in a list, one of each class and device: `layers.append(nn.Conv2d(...))` in two branches of a loop adds one thing."""
+    found: dict[object, tuple[Facts, Value]] = {}
+    for guards, value in options:
+        for inner, one in options_of(value):
+            rec = next((heap[one] for heap in heaps if one in heap), None) if isinstance(one, Ref) else None
+            is_layer = rec is not None and rec.kind == "module" and isinstance(rec.cls, Ext)
+            kind = (rec.cls, rec.fields.get("@device")) if is_layer and rec is not None else one
+            known = found.get(kind)
+            found[kind] = (guards | inner, one) if known is None else (known[0] & (guards | inner), known[1])
+    return list(found.values())
+
+
+def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, heaps: list[Heap]) -> dict[Any, Any]:
     fields = dict(recs[0][1].fields)
     for key in unlike([rec.fields for _, rec in recs]):
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
@@ -106,6 +120,7 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
         elif isinstance(key, str) and key.startswith("@"):
             fields[key] = joined_mark([value for _, value in mine])
         else:
+            mine = of_each_class(mine, heaps) if key == "*" else mine
             if is_overlay:
                 old = old_field(place, key)
                 mine += [(guard, old) for guard, rec in recs if key not in rec.fields]

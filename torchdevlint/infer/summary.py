@@ -129,7 +129,14 @@ class Fault(NamedTuple):
         is_sample = self.host is not None and self.host.implicit == "batch"
         # Samples belong on the CPU, and are moved by whoever takes them out of their loader.
         used = self.given.call if self.given is not None and is_sample else self.site
-        return made if made is not None and not is_sample else used
+        if made is None or is_sample:
+            return used
+        # What one file makes and another lets meet is moved by the file that hands it on.
+        together = self.chain[-1].unit if self.chain else self.site.unit
+        is_handed_on = self.given is not None and self.given.call.unit is together
+        if is_handed_on and self.beside is None and made.unit is not together and self.site.unit is not together:
+            return self.given.call  # type: ignore[union-attr]
+        return made
 
     @property
     def is_of_module(self) -> bool:

@@ -413,7 +413,8 @@ def binary(
     if known:
         for term in terms:
             # What an unknown function gives may be a sparse matrix of SciPy, or an operator that is no tensor.
-            for one in {term} if operator == "@" and term.op != "call" else _arrays_in(ctx, term):
+            is_array = operator == "@" and (term.op != "call" or _is_call_of_method(term))
+            for one in {term} if is_array else _arrays_in(ctx, term):
                 if one.op != "moved":
                     ctx.prove(one)
     if site is not None and all(
@@ -444,12 +445,19 @@ def _arrays_in(ctx: Context, term: Term, deep: int = 4) -> set[Term]:
         if holder == "@":
             return set(sides)
         return {found for one in sides for found in _arrays_in(ctx, one, deep - 1)}
-    if term.op == "call" and isinstance(holder, Term) and holder.op == "attribute":
-        is_method = holder.args[1] in loader.tensor_methods() or holder.args[1] in _CASTS
-        return _arrays_in(ctx, holder.args[0], deep - 1) if is_method and isinstance(holder.args[0], Term) else set()
+    if _is_call_of_method(term) and isinstance(holder, Term) and isinstance(holder.args[0], Term):
+        return _arrays_in(ctx, holder.args[0], deep - 1)
     if term.op == "attribute" and term.args[1] in _SAME and isinstance(holder, Term):
         return _arrays_in(ctx, holder, deep - 1)
     return set()
+
+
+def _is_call_of_method(term: Term) -> bool:
+    """True for a call of a method that tensors have: `x.softmax(-1)`."""
+    called = term.args[0] if term.op == "call" else None
+    if not isinstance(called, Term) or called.op != "attribute":
+        return False
+    return called.args[1] in loader.tensor_methods() or called.args[1] in _CASTS
 
 
 def _is_cut(part: Value) -> bool:
