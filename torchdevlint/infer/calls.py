@@ -78,10 +78,10 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     """`function(*args, **keywords)`."""
     if isinstance(function, OneOf):
         found = []
-        saved, is_choice = ctx.is_choice, len(function.options) > 1
+        saved, several = ctx.is_choice, [one for _, one in function.options if _is_elsewhere(ctx, one)]
         for guards, one in _callees(ctx, function.options):
             if one != NONE:
-                ctx.is_choice = saved or (is_choice and _is_elsewhere(ctx, one))
+                ctx.is_choice = saved or (len(several) > 1 and one in several)
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))
         ctx.is_choice = saved
