@@ -78,10 +78,10 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     """`function(*args, **keywords)`."""
     if isinstance(function, OneOf):
         found = []
-        saved, several = ctx.is_choice, [one for _, one in function.options if _is_elsewhere(ctx, one)]
+        saved, elsewhere = ctx.is_choice, [one for _, one in function.options if _is_elsewhere(ctx, one)]
         for guards, one in _callees(ctx, function.options):
             if one != NONE:
-                ctx.is_choice = saved or (len(several) > 1 and one in several)
+                ctx.is_choice = saved or (len(elsewhere) > 1 and one in elsewhere)
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))
         ctx.is_choice = saved
