@@ -522,6 +522,31 @@ CASES = {
 
             return wrapper
     """,
+    "a constructor that takes a device is called without one as well": """
+        class Gated(nn.Module):
+            def __init__(self, n, device=None):
+                super().__init__()
+                made = {"device": device}
+                self.gate = nn.Parameter(torch.ones(n, **made))
+                self.table = torch.arange(n, **made)  # open
+                self.index = torch.zeros(1, **made)
+
+            def rows(self, n):
+                return torch.arange(n, device=self.gate.device)
+
+            def forward(self, x):
+                if self.index.shape[0] != x.shape[0]:
+                    self.index = self.rows(x.shape[0])
+                return self.gate * x + self.index + self.table
+
+        class Needed(nn.Module):
+            def __init__(self, n, device):
+                super().__init__()
+                self.table = torch.arange(n, device=device)
+
+            def forward(self, x):
+                return x + self.table
+    """,
 }
 
 

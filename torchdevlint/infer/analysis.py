@@ -669,9 +669,9 @@ class Analysis:
             heap = ctx.heap
             for found in (heap, first.get(method)):
                 if found is not None:
-                    ctx.heap = dict(found)
+                    ctx.heap, ctx.is_first = dict(found), found is not heap
                     self._call_open(ctx, method, ref)
-            ctx.heap = heap
+            ctx.heap, ctx.is_first = heap, False
 
     def _pass(self, ctx: Context, cls: Cls, steps: list[ir.Body]) -> None:
         """A pass forward and one backward through a function of autograd, with what somebody from outside gives."""

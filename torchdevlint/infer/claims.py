@@ -57,6 +57,7 @@ class _Side(NamedTuple):
     # This one is left behind on a condition alone, or made on the CPU where a flag does not ask for a GPU.
     is_moved: bool
     may_be_apart: bool  # on another path the operand is on another device, is no tensor, or nobody knows what it is
+    is_replaced: bool  # ... and it is elsewhere there by what the code does, whatever a caller gives
 
 
 def claim(
@@ -196,13 +197,23 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     may_be_moved = any(one.device == NOWHERE and one.moved is not None and not guards for guards, one in known)
     possible = [one for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
     may_be_apart = len({one.device if isinstance(one, Tensor) else UNKNOWN for one in possible}) > 1
+    is_replaced = any(
+        one.device not in (HOST, NOWHERE) and not any(_is_of_caller(term) for term, _ in guards)
+        for guards, one in known
+    )
     elsewhere = [guards for guards, one in known if is_elsewhere(one.device)]
     chosen = {(term, not outcome) for guards in elsewhere for term, outcome in guards if NUMBER not in term.args}
     for guards, one in known:
         is_left = one.device == HOST and (
             one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
         )
-        yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)
+        yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart, is_replaced)
+
+
+def _is_of_caller(term: Term) -> bool:
+    """True for what the caller of a function decides: `x is None` of an argument."""
+    first = term.args[0] if term.args else None
+    return term.op == "parameter" or (isinstance(first, Term) and first.op == "parameter")
 
 
 def _is_of_nobody(kind: ClaimKind, sides: list[list[_Side]]) -> bool:
@@ -347,7 +358,7 @@ def _judge(
     if kind == "index" and b.tensor.rank == 0:
         return False  # read as a number
     host, other = a.tensor, b.tensor
-    if host.device != HOST or host.origin is None or a.is_moved:
+    if host.device != HOST or host.origin is None or a.is_moved or (ctx.is_first and a.is_replaced):
         return False
     is_alike = other.rank in (0, None) or a.operand.tolerant != "all"
     if a.operand.tolerant and host.rank in (0, None) and is_alike:

@@ -66,6 +66,7 @@ class Context:
         self._emitted: set[Event] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
+        self.is_first = False  # the first call of a method
         self.weak: set[Term] = set()  # used as tensors and arrays both are
         self._read: dict[Term, None] = {}
         self.chain: tuple[Site, ...] = ()

@@ -300,7 +300,8 @@ class Replay:
             return NOTHING
         here = self.place(place)
         if here == DEFAULT:  # `device=None`
-            return tensors.made(ctx, value.origin, value.rank)
+            made = tensors.made(ctx, value.origin, value.rank)
+            return Tensor(made.device, made.rank, made.origin, made.implicit, value.follows, value.kept)
         if place.op == "default" and here is not place:
             implicit: Literal["", "default"] = "" if ctx.default() else "default"
             origin = value.origin if here == HOST else None
