@@ -26,7 +26,6 @@ from torchdevlint.program import ir
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
-APPLY = "torch.autograd.Function.apply"
 CONTEXT = "torch.autograd.function.FunctionCtx"
 _MOST_RESULTS = 8
 

@@ -133,17 +133,10 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
 
 
 def _callees(ctx: Context, options: Sequence[tuple[Facts, Value]]) -> Sequence[tuple[Facts, Value]]:
-    """The first of several things that may be called. Of many modules, one of each class, and first those that hold something."""
+    """The first of several things that may be called, of layers those that hold something before the others."""
     if len(options) <= _MOST_CALLEES:
         return options
-    seen, found = set[object](), []
-    for guards, one in options:
-        rec = ctx.rec(one)
-        kind = (rec.cls, rec.fields.get("@device")) if rec is not None and rec.kind == "module" else one
-        if kind not in seen:
-            seen.add(kind)
-            found.append((guards, one))
-    return sorted(found, key=lambda option: modules.is_empty(ctx, option[1]))[:_MOST_CALLEES]
+    return sorted(options, key=lambda option: modules.is_empty(ctx, option[1]))[:_MOST_CALLEES]
 
 
 def _is_one_of_known(argument: Value) -> bool:

@@ -197,6 +197,9 @@ def is_enum(analysis: Analysis, cls: ir.Class) -> bool:
     return any(name.rpartition(".")[2] in ("Enum", "Flag") for name in foreign_bases_of(analysis, cls))
 
 
+APPLY = "torch.autograd.Function.apply"
+
+
 def is_function_of_autograd(analysis: Analysis, cls: ir.Class) -> bool:
     """True for a `torch.autograd.Function`: `apply` calls its `forward` with a context."""
     return any(name.endswith("autograd.Function") for name in foreign_bases_of(analysis, cls))

@@ -26,6 +26,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.classes import (
+    APPLY,
     PROTOCOLS,
     attribute_of,
     foreign_bases_of,
@@ -177,7 +178,7 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
             return devices.move(ctx, UNKNOWN, place, site)
     if launchers.is_launcher(name):
         return launchers.make(ctx, name, keywords, site)
-    if name == autograd.APPLY and args:
+    if name == APPLY and args:
         return autograd.apply(ctx, args, keywords, site)
     if last == "__init__" and args and is_optimizer(owner):
         return optimizers.inherited(ctx, owner, args, keywords, site)

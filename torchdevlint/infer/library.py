@@ -279,8 +279,8 @@ def _with_attributes(call: Call, made: Value, deep: int = 3) -> Value:
         return made
     call.ctx.put(made, ".__dict__", made)
     for content in rec.fields.values():
-        for one in alternatives(content) if isinstance(content, Ref) else ():
-            _with_attributes(call, one, deep - 1)
+        if isinstance(content, Ref):
+            _with_attributes(call, content, deep - 1)
     return made
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import containers, options, paths, tensors
 from torchdevlint.infer.classes import (
+    APPLY,
     attribute_of,
     bases_of,
     foreign_bases_of,
@@ -81,7 +82,7 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return _of_object(ctx, Ref(("function", value.body)), name, site)
     if isinstance(value, Cls):
         if name == "apply" and is_function_of_autograd(ctx.analysis, value.cls):
-            return Partial(Ext("torch.autograd.Function.apply"), (value,), ())
+            return Partial(Ext(APPLY), (value,), ())
         rec = ctx.heap.get(value)
         if rec is not None and "." + name in rec.fields:
             return _member(ctx, value, name, rec.at("." + name), site)
