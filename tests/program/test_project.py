@@ -52,6 +52,37 @@ def test_without_a_repository_the_packaged_folder_is_the_project(tmp_path: Path)
     assert found.project.is_package
 
 
+@pytest.mark.parametrize(
+    ("files", "root"),
+    [
+        ({"train.py": "from net.layers import Block\n", "net/layers.py": ""}, "."),
+        ({"run.py": "import other\n", "net/layers.py": ""}, "net"),
+        ({"net/__init__.py": "", "net/layers.py": ""}, "."),
+        (
+            {
+                "train.py": "import net.blocks.layers\n",
+                "net/run.py": "from .blocks import layers\n",
+                "net/layers.py": "",
+            },
+            ".",
+        ),
+    ],
+)
+def test_a_program_that_nothing_marks_is_the_project_of_its_files(
+    tmp_path: Path, files: dict[str, str], root: str
+) -> None:
+    write(tmp_path, files)
+    found = member(str(tmp_path / "net" / "layers.py"))
+    assert found is not None
+    assert Path(found.project.root) == (tmp_path / root).resolve()
+
+
+def test_a_file_among_those_of_everybody_is_in_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"train.py": "import torch\n", "other.py": ""})
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert member(str(tmp_path / "train.py")) is None
+
+
 SETTINGS = (
     '# ours\n[tool.torchdevlint]\nlevel = "info"\n[tool.torchdevlint.per-file-ignores]\n"train.py" = ["TDL801"]\n'
 )
@@ -68,7 +99,9 @@ SETTINGS = (
 )
 def test_our_settings_are_no_evidence_of_a_project(tmp_path: Path, text: str, is_evidence: bool) -> None:
     write(tmp_path, {"pyproject.toml": text, "net/model.py": ""})
-    assert (member(str(tmp_path / "net" / "model.py")) is not None) is is_evidence
+    found = member(str(tmp_path / "net" / "model.py"))
+    assert found is not None
+    assert (found.project.root == str(tmp_path)) is is_evidence
     assert Project(str(tmp_path)).is_package is is_evidence
 
 

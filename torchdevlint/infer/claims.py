@@ -389,4 +389,5 @@ def _told_of(ctx: Context, fault: Fault, side: _Side) -> Fault:
     """A fault with the way of what is to be moved: the outermost call that hands it on, and where it got its name."""
     operand = side.operand
     given = handed.given(ctx, side.tensor, fault.is_of_module) or operand.given
-    return fault._replace(given=given, bound=operand.bound)
+    holder = handed.outermost(ctx, side.tensor) if fault.is_of_module else None
+    return fault._replace(given=given, bound=operand.bound, holder=holder)

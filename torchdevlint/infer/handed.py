@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.summary import Given, Operand
-from torchdevlint.infer.values import Ref, Site, Tensor, Term, Value, alternatives
+from torchdevlint.infer.values import Ext, OneOf, Ref, Site, Tensor, Term, Value, alternatives
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs import loader
+from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
 
+_HOLDERS = frozenset({"module", "list", "dict"})
+_MOST_DEEP = 20  # modules and containers in each other
 _DEVICES = frozenset({"own", "near", "device_of"})  # the device of something
 
 if TYPE_CHECKING:
@@ -46,7 +49,9 @@ def given(ctx: Context, value: Value, is_module: bool) -> Given | None:
 
 
 def _hands_on(ctx: Context, argument: Value, value: Value, is_module: bool) -> bool:
-    """True for an argument that is the value, or the module which holds it."""
+    """True for an argument that is the value, or one of what it may be, or the module which holds it."""
+    if isinstance(value, OneOf):
+        return any(_hands_on(ctx, argument, one, is_module) for one in alternatives(value))
     for one in alternatives(argument):
         if isinstance(one, Tensor) and isinstance(value, Tensor):
             if (one.origin, one.device) == (value.origin, value.device):
@@ -80,3 +85,27 @@ def _inside(ctx: Context, module: Ref) -> Iterator[Value]:
 
     yield module
     yield from (one for _, one in within(ctx, module))
+
+
+def outermost(ctx: Context, tensor: Tensor) -> Site | None:
+    """Where the module was made that holds the one which a tensor is a part of, itself held by no other but a DataParallel; None where that is the same one."""
+    if tensor.origin is None:
+        return None
+    made = tensor.origin.whole
+    holders: dict[Ref, Ref] = {}
+    for holder, rec in ctx.heap.items():
+        if rec.kind in _HOLDERS:
+            for content in rec.fields.values():
+                holders.update((one, holder) for one in alternatives(content) if isinstance(one, Ref) and one != holder)
+    found = None
+    for part, rec in ctx.heap.items():
+        if rec.kind == "module" and rec.fields.get("@origin") is made:
+            at: Ref | None = part
+            for _ in range(_MOST_DEEP):
+                at = holders.get(at) if at is not None else None
+                if at is None:
+                    break
+                held = ctx.heap[at]
+                if held.kind == "module" and not (isinstance(held.cls, Ext) and held.cls.name in INPUT_MOVERS):
+                    found = held.fields.get("@origin")
+    return found

@@ -92,7 +92,8 @@ class Fault(NamedTuple):
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere, and whether
     the branches go together is not known. `is_settled`: other files call the function that it is open for, and none of these calls breaks it.
     `told`: where a file that is called tells of it, which brings the two together for any caller. `is_entered_at_module`: a method of a module is what
-    somebody from outside would call. Of what is to be moved, `given` is the outermost call that hands it on, `bound` where it got its name.
+    somebody from outside would call. Of what is to be moved, `given` is the outermost call that hands it on, `bound` where it got its name, `holder`
+    where the outermost module was made that it is a part of.
     """
 
     verdict: Verdict
@@ -115,6 +116,7 @@ class Fault(NamedTuple):
     told: Site | None = None
     given: Given | None = None
     bound: Site | None = None
+    holder: Site | None = None
 
     @property
     def place(self) -> Site:

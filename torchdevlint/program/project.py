@@ -39,6 +39,7 @@ MOST_FILES = 4_000
 MOST_BYTES = 40_000_000
 MOST_FOLDERS = 10_000
 FEWEST_FILES = 3
+_MOST_SIBLINGS = 200  # files of a folder that are asked whether they import from one below
 # Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000
@@ -636,7 +637,8 @@ def project_of(root: str, environment: str) -> Project:
 
 
 def member(path: str, environment: str = "") -> Member | None:
-    """A file of the disk in its project: the repository that it stands in, the folder that is packaged, or one with a licence or requirements of its own.
+    """A file of the disk in its project: the repository that it stands in, the folder that is packaged, one with a licence or requirements of its own,
+    or else the folder of the program that it belongs to.
 
     None where there is none of these. `environment`: the folder of the packages that are installed where it runs, "" for none.
     """
@@ -681,7 +683,47 @@ def _project(root: str, environment: str) -> Project:
 
 @grounds.remembered(None)
 def _root(folder: str) -> str | None:
-    return _nearest(folder, _REPOSITORIES) or _nearest(folder, _PACKAGES) or _nearest(folder, _PROGRAMS)
+    marked = _nearest(folder, _REPOSITORIES) or _nearest(folder, _PACKAGES) or _nearest(folder, _PROGRAMS)
+    return marked or _of_program(folder)
+
+
+def _of_program(folder: str) -> str | None:
+    """The folder of a program that nothing marks as a project: the file's own, or above it the one whose files import from there.
+
+    None for a folder where everybody puts files: the home, that of temporary files, and the top of the file system.
+    """
+    root = folder
+    while True:
+        above, name = os.path.split(root)
+        if above == root or _is_shared(above):
+            break
+        is_package = disk.exists(os.path.join(root, "__init__.py"))
+        if not (is_package or _imports_from(above, name.encode("utf-8", "surrogateescape"))):
+            break
+        root = above
+    return None if _is_shared(root) else root
+
+
+def _imports_from(folder: str, name: bytes) -> bool:
+    """True where a Python file of a folder imports from the folder of this name in it."""
+    try:
+        files = [one.path for one in disk.entries(folder) if one.name.endswith(".py") and not _is_folder(one)]
+    except OSError:
+        return False
+    for path in files[:_MOST_SIBLINGS]:
+        try:
+            if disk.size(path) and name in _imported(read_bytes(path, _LARGEST_TEXT)):
+                return True
+        except (OSError, ValueError):
+            continue
+    return False
+
+
+def _is_shared(folder: str) -> bool:
+    import tempfile  # few folders need it
+
+    shared = (os.path.expanduser("~"), tempfile.gettempdir(), os.path.dirname(folder))
+    return any(os.path.realpath(one) == os.path.realpath(folder) for one in shared)
 
 
 def _nearest(folder: str, names: tuple[str, ...]) -> str | None:

@@ -185,10 +185,13 @@ def _words(
             return f"{_subject(told_at)} meets one on {where} {met}; create it there, or move it", raises
         if fault.is_of_module:
             return f"this call brings a module on the CPU to a tensor on {where} {met}; move the module there", raises
+        if fault.given is not None and fault.given.call is told_at:
+            what = "a model" if fault.roles == ("input", "module") else "a tensor"
+            return _given_here(fault, there, f"{what} on {where} {met}", facts), raises
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.roles == ("input", "module"):
         if fault.given is not None and fault.given.call is told_at:
-            return _given_here(fault, there, f"a model on {where}", facts), raises
+            return _given_here(fault, there, f"a model on {where} on line {{0}}", facts), raises
         if fault.site is not told_at:
             what = f"{_subject(told_at)} meets a model on {where} on line {{0}}"
             return f"{what}; {_advice(there, fault, facts) or 'create it there, or move it'}", raises
@@ -207,7 +210,7 @@ def _words(
         indexed = f"a CPU tensor is indexed with a tensor on {where}; bring the index to the CPU with `.cpu()`"
         return indexed, "On an accelerator that raises."
     if fault.given is not None and fault.given.call is told_at:
-        return _given_here(fault, there, f"a tensor on {where}", facts), raises
+        return _given_here(fault, there, f"a tensor on {where} on line {{0}}", facts), raises
     if fault.host is not None and fault.site is not told_at:
         advice = _advice(there, fault, facts) or "create it there, or move it"
         subject = "this CPU weight of a loss" if fault.roles[0] == "kept weight" else _subject(told_at)
@@ -252,7 +255,7 @@ def _given_here(fault: Fault, there: There | None, met: str, facts: Facts) -> st
     """What a call hands on, and what it meets behind that."""
     name = _handed_name(fault, facts) or "what is given here"
     advice = f"move it with `.to({there.expression})`" if there else "move it there"
-    return f"{name} is on the CPU and meets {met} on line {{0}}; {advice}"
+    return f"{name} is on the CPU and meets {met}; {advice}"
 
 
 def _handed_name(fault: Fault, facts: Facts) -> str:
@@ -282,6 +285,8 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
     made = fault.host.origin if fault.host is not None else None
     meets = "here it is returned" if fault.roles == RETURNED else f"here it meets a tensor on {other}"
     several = [(fault.site, meets), (made, "this tensor is made on the CPU")]
+    if fault.holder is not None and fault.holder is not made:
+        several.append((fault.holder, "the module is made here"))
     shown = [site.op for site in (told_at, made) if site is not None]
     several += [(at, f"`{as_written(store.name)}` is assigned here") for at, store in assigned(fault, but=shown)]
     for at, call in enumerate(fault.chain[:_MOST_CALLS_TOLD]):

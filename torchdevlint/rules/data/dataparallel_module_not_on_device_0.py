@@ -103,6 +103,7 @@ class DataparallelModuleNotOnDevice0(Rule):
             "`DistributedDataParallel` with `device_ids` gets a module on the CPU; move the module to its GPU first",
             detail='It raises "DistributedDataParallel device_ids and output_device arguments only work with '
             'single-device/multiple-device GPU modules".',
+            related=(Mention(module.origin, "the module is made here"),) if module.origin is not None else (),
         )
 
 
