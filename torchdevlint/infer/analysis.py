@@ -375,7 +375,11 @@ class Analysis:
         What a caller meets is said so: a program has no other callers.
         """
         read_on_host, reached = self._read_on_host(), self.calls | self._called_elsewhere
-        faults = [fault for fault in self.faults.values() if fault.verdict == "broken"]
+        faults = [
+            fault._replace(is_brought=self._is_brought(fault))
+            for fault in self.faults.values()
+            if fault.verdict == "broken"
+        ]
         faults += [
             way for key, ways in self._ways.items() if self.faults[key].verdict == "open" for way in ways.values()
         ]
@@ -394,6 +398,18 @@ class Analysis:
             and fault.may_be_mended
             and (fault.verdict == "broken" or self._may_be_told(fault, read_on_host))
         ]
+
+    def _is_brought(self, fault: Fault) -> bool:
+        """True where this file lets meet in a second one what a third one makes, and neither of those tells of it."""
+        made = fault.host.origin if fault.host is not None else None
+        if fault.may_be_mended or made is None or fault.told_at.unit is not self.unit:
+            return False
+        others = {one.unit.path for one in (made, fault.site)} if made.unit is not fault.site.unit else set()
+        return bool(others) and not any(
+            other.site is fault.site and other.host is not None and other.host.origin is made
+            for path in sorted(others)
+            for other in self.kept.analysis(path).faults.values()
+        )
 
     def _is_method_of_module(self, body: ir.Body | None) -> bool:
         return body is not None and body.owner is not None and classes.is_module(self, body.owner)

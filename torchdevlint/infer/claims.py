@@ -292,13 +292,13 @@ def _now(ctx: Context, operand: Operand) -> Operand:
         isinstance(one, Tensor) and (one.follows or Ref(("data", one.origin)) in ctx.heap)
         for one in alternatives(value)
     )
-    return operand._replace(value=_where_now(ctx, value)) if may_move else operand
+    return operand._replace(value=where_now(ctx, value)) if may_move else operand
 
 
-def _where_now(ctx: Context, value: Value) -> Value:
+def where_now(ctx: Context, value: Value) -> Value:
     """A parameter that was read before its module was moved is where the module is: `module.to()` moves it in place, for all who hold it."""
     if isinstance(value, OneOf):
-        return one_of([(guards, _where_now(ctx, one)) for guards, one in value.options])
+        return one_of([(guards, where_now(ctx, one)) for guards, one in value.options])
     if not isinstance(value, Tensor) or value.device != HOST or value.origin is None:
         return value
     moved = ctx.heap.get(Ref(("data", value.origin)))

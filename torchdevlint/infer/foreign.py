@@ -431,7 +431,7 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         return OTHER
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
         if is_optimizer(name):
-            return optimizers.make(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
+            return optimizers.make(ctx, name, first if args else keywords.get("params", UNKNOWN), keywords, site)
         return OTHER if name.startswith("torch.optim.") else unknown(site)
     return None
 
@@ -580,7 +580,7 @@ def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
     # It makes a tensor of these (torch/utils/data/_utils/collate.py).
     if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):
-        return Tensor(HOST, MANY, None if value == NUMBER else site, "batch")
+        return Tensor(HOST, MANY, site, "batch")
     is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
     return lift(lambda one: _batched(ctx, one, site), value) if is_choice else value
 

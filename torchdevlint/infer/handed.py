@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.summary import Given, Operand
-from torchdevlint.infer.values import Ext, OneOf, Ref, Site, Tensor, Term, Value, alternatives
+from torchdevlint.infer.values import Ext, OneOf, Ref, Site, Tensor, Term, Tup, Value, alternatives
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs import loader
 from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
 
 _HOLDERS = frozenset({"module", "list", "dict"})
+_MOST_LEVELS = 3  # a batch that holds lists of tensors
 _MOST_DEEP = 20  # modules and containers in each other
 _DEVICES = frozenset({"own", "near", "device_of"})  # the device of something
 
@@ -49,7 +50,7 @@ def given(ctx: Context, value: Value, is_module: bool) -> Given | None:
 
 
 def _hands_on(ctx: Context, argument: Value, value: Value, is_module: bool) -> bool:
-    """True for an argument that is the value, or one of what it may be, or the module which holds it."""
+    """True for an argument that is the value, or one of what it may be, or holds it: a list, a tuple, a dict, a module."""
     if isinstance(value, OneOf):
         return any(_hands_on(ctx, argument, one, is_module) for one in alternatives(value))
     for one in alternatives(argument):
@@ -59,11 +60,25 @@ def _hands_on(ctx: Context, argument: Value, value: Value, is_module: bool) -> b
         elif isinstance(one, Term):
             if one in _holders(value):
                 return True
-        elif isinstance(one, Ref) and is_module and isinstance(value, Tensor) and value.origin is not None:
+        elif not isinstance(value, Tensor) or value.origin is None:
+            continue
+        elif isinstance(one, Ref) and is_module:
             made = value.origin.whole
             if any(rec is not None and rec.fields.get("@origin") is made for rec in map(ctx.rec, _inside(ctx, one))):
                 return True
+        elif isinstance(one, (Ref, Tup)) and _holds(ctx, one, value, _MOST_LEVELS):
+            return True
     return False
+
+
+def _holds(ctx: Context, holder: Value, value: Tensor, deep: int) -> bool:
+    """True for a list, a tuple or a dict that holds a tensor, also in another one."""
+    if isinstance(holder, Tensor):
+        return (holder.origin, holder.device) == (value.origin, value.device)
+    rec = ctx.rec(holder) if isinstance(holder, Ref) else None
+    is_container = rec is not None and rec.kind in ("list", "dict")
+    held = holder.items if isinstance(holder, Tup) else list(rec.items.values()) if rec and is_container else []
+    return deep > 0 and any(_holds(ctx, one, value, deep - 1) for each in held for one in alternatives(each))
 
 
 def _holders(value: Value) -> Iterator[Term]:

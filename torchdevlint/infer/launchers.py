@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import devices, reading
+from torchdevlint.infer.state import FILLED
 from torchdevlint.infer.values import (
     NONE,
     OTHER,
@@ -94,6 +95,8 @@ def _brought(ctx: Context, value: Value, place: Place, site: Site | None) -> Val
 def _prepared(ctx: Context, value: Value, place: Place, site: Site | None) -> Value:
     """A model is moved, a loader brings its samples there, an optimizer stays what it is."""
     rec = ctx.rec(value)
+    if rec is not None and FILLED in rec.fields:
+        ctx.put(value, FILLED, UNKNOWN)  # its state is brought along (accelerate/optimizer.py)
     if rec is not None and isinstance(rec.cls, Ext) and rec.cls.name in _LOADERS:
         item = _brought(ctx, reading.element(ctx, value), place, site)
         return ctx.new(site, "object", rec.cls, {**rec.fields, "*": item}, tag="prepared")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from torchdevlint.infer import claims, classes, containers, devices, options, reading, tensors
+from torchdevlint.infer import claims, classes, containers, devices, optimizers, options, reading, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -392,7 +392,11 @@ def method(
     if cls == _SCALER and name in ("scale", "step"):
         given = call.at(0)
         return given if name == "scale" else call.method(given, "step", *args[1:], **keywords)
+    if cls.startswith("torch.optim.") and name == "load_state_dict":
+        optimizers.filled(ctx, ref, site)
+        return NONE
     if cls.startswith("torch.optim.") and name == "step":
+        optimizers.stepped(ctx, ref, site)
         closure = call.at(0, "closure", NONE)
         return NONE if closure == NONE else call.run(closure)
     if cls.startswith("torch.optim.") and name == "state_dict" and ".state" in rec.fields:

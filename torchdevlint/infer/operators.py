@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torchdevlint.infer import claims, devices, reading, tensors
+from torchdevlint.infer import annotated, claims, devices, reading, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -21,6 +21,7 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     Args,
     Const,
+    Ext,
     Keywords,
     Place,
     Ref,
@@ -37,6 +38,7 @@ from torchdevlint.infer.values import (
     least,
     shifted,
     unknown,
+    waits,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -131,6 +133,10 @@ def _takes(parameter: Parameter, value: Value) -> bool:
 def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of an operator."""
     binding = fitting(signatures, args, keywords) or _bound_loosely(signatures[0], args, keywords)
+    if ctx.mode == "summary" and _is_open_choice(signatures, binding, args, keywords):
+        left = Term("call", Ext(signatures[0].name), tuple(args), tuple(sorted(keywords.items())), site)
+        ctx.emit(left)
+        return left
     operands = _operands(ctx, binding)
     receiver = Operand(_first(binding), False, "module")
     for device, several in operands.items():
@@ -155,6 +161,22 @@ def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords:
         drawn = Operand(result, False, "drawn")
         claims.claim(ctx, "same", [Operand(generator, False, claims.GENERATOR), drawn], site)
     return result
+
+
+def _is_open_choice(signatures: tuple[Signature, ...], binding: Binding, args: Args, keywords: Keywords) -> bool:
+    """True where only a caller knows which overload is called, and they give different things: `torch.max(x, self.low)`, a dimension or a tensor."""
+    chosen = binding.signature
+    numbers = {one.name for one in chosen.parameters if one.kind == "number"}
+    if not any(waits(value) for name, value in binding.given.items() if name in numbers):
+        return False
+    for other in signatures:
+        found = _bound(other, args, keywords) if other.result.shape != chosen.result.shape else None
+        for parameter in other.parameters if found is not None else ():
+            value = found.given.get(parameter.name) if found is not None else None
+            is_open = isinstance(value, Term) and value.waits and not annotated.is_number(value)
+            if parameter.kind == "tensor" and is_open and value in [binding.given.get(name) for name in numbers]:
+                return True
+    return False
 
 
 def _bound_loosely(signature: Signature, args: Args, keywords: Keywords) -> Binding:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import modules, reading
+from torchdevlint.infer import claims, modules, reading
 from torchdevlint.infer.options import is_told
+from torchdevlint.infer.state import FILLED
+from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    HOST,
     MANY,
     NONE,
     NUMBER,
     UNKNOWN,
     Args,
+    Const,
     DoubleStar,
     Ext,
     Keywords,
@@ -25,16 +29,54 @@ from torchdevlint.infer.values import (
     is_elsewhere,
     join,
 )
+from torchdevlint.stubs.knowledge.modules import STATELESS_OPTIMIZERS
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
+GIVEN = "given"  # what the constructor was given
+STATE = "state"  # the role of that state
 
-def make(ctx: Context, name: str, given: Value, site: Site | None) -> Value:
-    """An optimizer with its groups of parameters and its state, which is where they are (torch/optim/optimizer.py)."""
+
+def make(ctx: Context, name: str, given: Value, options: Keywords, site: Site | None) -> Value:
+    """An optimizer with its groups of parameters and its state, which is where they are (torch/optim/optimizer.py).
+
+    What it is `given` it keeps as well: a module that is moved later takes its parameters along.
+    """
     held = _parameters(ctx, given)
     state: dict[Any, Value] = {"*": modules.plain(join(*held)), ("k", "step"): NUMBER} if held else {}
-    return ctx.new(site, "object", Ext(name), _fields(ctx, held, state, site), tag="optimizer")
+    fields = _fields(ctx, held, state, site)
+    if not _is_stateless(name, options):
+        fields[GIVEN] = given
+    return ctx.new(site, "object", Ext(name), fields, tag="optimizer")
+
+
+def _is_stateless(name: str, options: Keywords) -> bool:
+    """True for SGD without momentum: it keeps no tensors."""
+    return name in STATELESS_OPTIMIZERS and options.get("momentum", Const(0)) in (NONE, Const(0), Const(0.0))
+
+
+def filled(ctx: Context, optimizer: Ref, site: Site | None) -> None:
+    """`optimizer.load_state_dict(...)`: the state is brought to where the parameters are now, whatever device it was saved from."""
+    if site is not None and GIVEN in ctx.heap[optimizer].fields:
+        places = {one.device for one in _now(ctx, optimizer)}
+        ctx.put(optimizer, FILLED, Tensor(HOST, MANY, site, "always") if places == {HOST} else UNKNOWN)
+
+
+def stepped(ctx: Context, optimizer: Ref, site: Site | None) -> None:
+    """`optimizer.step()` computes with the parameters, where they are now, and with its state, which no move of the module brings along."""
+    held = ctx.heap[optimizer].fields.get(FILLED)
+    params = _now(ctx, optimizer) if held is not None else []
+    if held is not None and params:
+        claims.claim(ctx, "same", [Operand(held, role=STATE), Operand(join(*params))], site)
+
+
+def _now(ctx: Context, optimizer: Ref) -> list[Tensor]:
+    """The parameters of an optimizer, where they are."""
+    given = ctx.heap[optimizer].fields.get(GIVEN, UNKNOWN)
+    several = [one for each in alternatives(reading.element(ctx, given)) for one in _in_group(ctx, each)]
+    found = [claims.where_now(ctx, one) for one in several]
+    return [one for one in found if isinstance(one, Tensor)]
 
 
 def inherited(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
@@ -72,16 +114,20 @@ def _parameters(ctx: Context, given: Value) -> list[Tensor]:
     return [one for each in several for one in _of_group(ctx, each)]
 
 
+def _in_group(ctx: Context, given: Value) -> list[Value]:
+    """The parameters of a group, a dict or one that is given by itself."""
+    rec = ctx.heap.get(given) if isinstance(given, Ref) else None
+    params = rec.fields.get(("k", "params"), UNKNOWN) if rec is not None and rec.kind == "dict" else given
+    return list(alternatives(params if isinstance(params, Tensor) else reading.element(ctx, params)))
+
+
 def _of_group(ctx: Context, given: Value) -> list[Tensor]:
     """The parameters of a group, a dict or one that is given by itself, that are not on the CPU."""
     if isinstance(given, Term) and given is not UNKNOWN and ctx.mode == "root":
         return [Tensor(Term("own", given), MANY)]  # somebody from outside gives them
-    rec = ctx.heap.get(given) if isinstance(given, Ref) else None
-    params = rec.fields.get(("k", "params"), UNKNOWN) if rec is not None and rec.kind == "dict" else given
-    several = alternatives(params if isinstance(params, Tensor) else reading.element(ctx, params))
     return [
         one
-        for one in several
+        for one in _in_group(ctx, given)
         if isinstance(one, Tensor) and (is_elsewhere(one.device) or is_told(one.device) or _is_open(one))
     ]
 

@@ -19,7 +19,7 @@ from torchdevlint.infer.classes import (
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
-from torchdevlint.infer.state import RENEWED, as_moved
+from torchdevlint.infer.state import FILLED, RENEWED, as_moved
 from torchdevlint.infer.values import (
     ARRAY,
     BATCH_ENCODING,
@@ -191,6 +191,8 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
         made = special(ctx, value, "__getattribute__", [Const(name)], site)
         if made is not None:
             return made
+    if rec is not None and name == "state" and FILLED in rec.fields:
+        ctx.put(value, FILLED, UNKNOWN)  # whoever reads the state of an optimizer moves it
     if rec is not None and "." + name in rec.fields:
         return rec.at("." + name)
     if rec is not None and name == "__dict__":

@@ -91,6 +91,7 @@ class Fault(NamedTuple):
     `host` is the tensor on the CPU (None for a claim on the host alone), `other` the one that is elsewhere; `chain` the calls that led here.
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere, and whether
     the branches go together is not known. `is_settled`: other files call the function that it is open for, and none of these calls breaks it.
+    `is_brought`: made in one file and met in another, neither of which tells of it, so that the file does which brings the two together.
     `told`: where a file that is called tells of it, which brings the two together for any caller. `is_entered_at_module`: a method of a module is what
     somebody from outside would call. Of what is to be moved, `given` is the outermost call that hands it on, `bound` where it got its name, `holder`
     where the outermost module was made that it is a part of.
@@ -113,6 +114,7 @@ class Fault(NamedTuple):
     is_passed_on: bool = False  # open, as it is in those of the project's functions that call its entry
     is_met: bool = False  # open, and met by calls that are known
     is_shown: bool = False  # open, and met by what the file runs as a program, or by a program that calls it
+    is_brought: bool = False
     told: Site | None = None
     given: Given | None = None
     bound: Site | None = None
@@ -133,11 +135,13 @@ class Fault(NamedTuple):
         used = self.given.call if self.given is not None and is_sample else self.site
         if made is None or is_sample:
             return used
-        # What one file makes and another lets meet is moved by the file that hands it on.
+        # What one file makes and another lets meet is moved by the file that brings it there.
         together = self.chain[-1].unit if self.chain else self.site.unit
-        is_handed_on = self.given is not None and self.given.call.unit is together
-        if is_handed_on and self.beside is None and made.unit is not together and self.site.unit is not together:
-            return self.given.call  # type: ignore[union-attr]
+        if self.beside is None and made.unit is not together and self.site.unit is not together:
+            if self.given is not None and self.given.call.unit is together:
+                return self.given.call
+            if self.is_brought:
+                return next(way for way in self.chain if way.unit is together)
         return made
 
     @property

@@ -220,9 +220,9 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
     """The tensors in tuples and lists. Of several lists of which one is given, the parts at one position are one operand."""
     options = options_of(value)
     if len(options) > 1 and sum(_is_container(ctx, one) for _, one in options) > 1:
-        several = [(guards, flattened(ctx, one, deep)) for guards, one in options]
-        longest = max(len(parts) for _, parts in several)
-        return [one_of([(g, parts[at]) for g, parts in several if at < len(parts)]) for at in range(longest)]
+        several = [(guards, flattened(ctx, one, deep), _is_of_any_length(ctx, one)) for guards, one in options]
+        longest = max(len(parts) for _, parts, _ in several)
+        return [_at(position, several) for position in range(longest)]
     found: list[Value] = []
     changed = False
     for one, rec in ctx.each(value):
@@ -241,6 +241,20 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
         return [value]
     # Of a list and of something else, nobody knows which is given.
     return found if len(options) == 1 else [one_of([(NO_FACTS, one), (NO_FACTS, UNKNOWN)]) for one in found]
+
+
+def _at(position: int, several: list[tuple[Facts, list[Value], bool]]) -> Value:
+    """The part at a position of one of several lists, of which some are shorter."""
+    found = [
+        (g, parts[min(position, len(parts) - 1)]) for g, parts, is_any in several if position < len(parts) or is_any
+    ]
+    return one_of(found if len(found) == len(several) else [*found, (NO_FACTS, UNKNOWN)])
+
+
+def _is_of_any_length(ctx: Context, value: Value) -> bool:
+    """True for a list of which only the kind of its items is known: `tuple(h.cuda() for h in hidden)`."""
+    rec = ctx.rec(value)
+    return rec is not None and rec.kind in ("list", "generator") and set(rec.items) == {"*"}
 
 
 def _of_turns(value: Value) -> Sequence[Value]:
@@ -316,7 +330,8 @@ def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
             proven = [term for term in pending if term in ctx.proven]
             if proven:
                 return Tensor(Term("device_of", proven[0]), MANY if rank is None else rank)
-            return _open_binary(operands)
+            if best.rank in (0, None) or any(operand.tolerant for operand in operands):
+                return _open_binary(operands)
         if pending and len(operands) == 2 and all(one.tolerant for one in operands) and _is_left_open(ctx, best):
             return _open_binary(operands)
         return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
@@ -789,7 +804,7 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
     if isinstance(value, Tensor):
         return value.rank
     if isinstance(value, Term):
-        return MANY if _is_sequence(value) else None
+        return MANY if _is_sequence(value) or _is_of_array(value) else None
     if isinstance(value, Const) or value in (NUMBER, ARRAY_NUMBER):
         return 0
     known = reading.items(ctx, value)
@@ -797,6 +812,12 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
         inner = rank_of_data(ctx, known[0]) if known else None
         return shifted(inner, 1)
     return MANY if value == ARRAY or isinstance(value, Ref) else None
+
+
+def _is_of_array(term: Term) -> bool:
+    """True for `array ** self.power` and `... / x`: whatever the other operand is, an array has its dimensions still."""
+    parts = term.args[1:] if term.op == "binary" else ()
+    return any(one == ARRAY or (isinstance(one, Term) and _is_of_array(one)) for one in parts)
 
 
 _LISTING = frozenset(Ext(f"builtins.{name}") for name in ("list", "tuple", "sorted"))
@@ -940,7 +961,9 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
         is_reduction = ("dim" in keywords or "keepdim" in keywords) and name in loader.tensor_methods()
         if is_reduction or (proves_tensor(name) and _fits(ctx, name, args, keywords)):
             ctx.prove(value)
-            return method(ctx, Tensor(Term("device_of", value), MANY), name, args, keywords, site)
+            known = as_tensor(ctx, value)  # a part of what a model gives back
+            known = known if isinstance(known, Tensor) else Tensor(Term("device_of", value), MANY)
+            return method(ctx, known, name, args, keywords, site)
         is_read = len(args) in _READS.get(name, ()) and not keywords and not any(map(holds_tensor, args))
         if is_read and ctx.mode == "summary":
             return Term("call", function, tuple(args), (), site)

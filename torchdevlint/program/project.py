@@ -5,7 +5,7 @@ read as bytes, and lowered by the standard library's `ast` when a question comes
 """
 
 # Paths are strings here: a Path object for each file of a large repository costs more than the search.
-# ruff: noqa: PTH100, PTH118, PTH119, PTH120
+# ruff: noqa: PTH100, PTH111, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def _words(
             return f"this call brings a module on the CPU to a tensor on {where} {met}; move the module there", raises
         if fault.given is not None and fault.given.call is told_at:
             what = "a model" if fault.roles == ("input", "module") else "a tensor"
-            return _given_here(fault, there, f"{what} on {where} {met}", facts), raises
+            return _given_here(fault, there, f"{met} {what} on {where}", facts), raises
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.roles == ("input", "module"):
         if fault.given is not None and fault.given.call is told_at:

@@ -16,6 +16,7 @@ from torchdevlint.facts.once import once_per_file
 from torchdevlint.facts.said import has_programs
 from torchdevlint.infer.claims import GENERATOR, RETURNED
 from torchdevlint.infer.classes import has_caller_outside
+from torchdevlint.infer.optimizers import STATE
 from torchdevlint.infer.relevance import is_copied_beside, is_of_a_number, is_of_an_argument, is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
@@ -49,6 +50,7 @@ _BY_CLAIM: dict[tuple[str, str], Row] = {
     ("same", "target"): Row("TDL515", ERROR, WARNING),
     ("same", "out"): Row("TDL515", ERROR, WARNING),
     ("same", "module"): Row("TDL401", ERROR, WARNING),
+    ("same", STATE): Row("TDL202", ERROR, WARNING),
 }
 _GENERATOR = Row("TDL513", ERROR, WARNING)
 ATTRIBUTE = Row("TDL603", ERROR, WARNING)
@@ -92,7 +94,9 @@ def row_of(fault: Fault) -> Row:
         if host.origin is not fault.site:
             return _SAMPLE
         return _NUMBER if isinstance(fault.site.op, (ir.Binary, ir.AugmentedAssign)) else _SIBLING
-    if fault.roles[0] == "input" and (is_batch or fault.site.body is None or fault.site.body.name != "forward"):
+    is_handed_in = fault.given is not None and fault.place is fault.given.call
+    is_in_forward = fault.site.body is not None and fault.site.body.name == "forward"
+    if fault.roles[0] == "input" and (is_batch or is_handed_in or not is_in_forward):
         return _INPUT
     made = host.origin.op if host is not None and host.origin is not None else None
     is_factory = host is not None and host.implicit and not is_batch and isinstance(made, ir.Call)

@@ -230,8 +230,9 @@ def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
 
 def store_of(fault: Fault, facts: Facts) -> Site | None:
     """Where a module keeps the tensor: the one store of the attribute, in the file where it is made."""
-    host, made = fault.host, fault.place
-    if host is None or not host.kept or made.unit is not fault.told_at.unit:
+    host = fault.host
+    made = host.origin if host is not None else None
+    if host is None or made is None or not host.kept or made.unit is not fault.told_at.unit:
         return None
     near = dict.fromkeys(owner_of(body) for body in (made.body, fault.site.body))
     for classes in (*([cls] for cls in near if cls is not None), facts.program.classes):

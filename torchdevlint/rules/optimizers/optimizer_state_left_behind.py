@@ -7,20 +7,24 @@ from collections.abc import Iterator
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
+from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.build_order import built_again, moved_below, moves_in, optimizers_over, statement_of
-from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_method
+from torchdevlint.rules.inferred import Inferred, where_is
+from torchdevlint.rules.repairs import There
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_method
 from torchdevlint.stubs.knowledge import modules
 
 
-class OptimizerStateLeftBehind(Rule):
+class OptimizerStateLeftBehind(Inferred):
     """Finds moves of a model after its optimizer got state, which stays where it was.
 
     ## What it does
     Reports `model.to(device)` after `optimizer.load_state_dict(...)` of an optimizer that was built over the model's parameters, where the model had not
-    been moved before.
+    been moved before; also where the optimizer, the load, the move and the next `step()` are in different functions or methods.
 
     ## Why is this bad?
     `Module.to` moves parameters and gradients and never the optimizer's state. The next `step()` raises `Tensors of the same index must be on
@@ -74,6 +78,23 @@ class OptimizerStateLeftBehind(Rule):
             if not loaded and not _steps_there(optimizer, filled, call, facts):
                 continue
             yield self._told(call, filled, loaded, facts)
+
+    def words(
+        self, fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
+    ) -> tuple[str, str]:
+        """The load, and what the next step finds."""
+        loads = fault.host is not None and told_at is fault.host.origin
+        what = "the optimizer gets its state here, before its model is moved" if loads else "this leads to a step"
+        what += "" if loads else " of an optimizer that got its state before its model was moved"
+        step = f"The state stays on the CPU, and `step()` meets parameters on {where_is(fault, there)}"
+        return (
+            f"{what}; load the state after the move",
+            f'{step}: on an accelerator that raises "Tensors of the same index must be on the same device".',
+        )
+
+    def repair(self, fault: Fault, there: There | None, facts: Facts) -> NodeFix | None:
+        """None: the move is in another place, and what lies between the two is not known."""
+        return None
 
     def _told(self, call: ir.Call, filled: ir.Op, loaded: bool, facts: Facts) -> Report:
         got = "Line {0} gave the optimizer state" if loaded else "The optimizer made state in `step()` on line {0}"
