@@ -25,7 +25,7 @@ class ParameterMovedAfterWrapping(Rule):
 
     ## What it does
     Reports `nn.Parameter(...).to(device)` (also `.cuda()`, `.half()`, ...), and a factory with `requires_grad=True` that is moved at once where the
-    function then reads its `.grad` or gives it to an optimizer.
+    function, or for an attribute a method of the class, then reads its `.grad` or gives it to an optimizer.
 
     ## Why is this bad?
     The move returns a plain tensor that is no leaf: it is not registered in the module, gets no `.grad`, and optimizers refuse it (`ValueError: can't
@@ -162,15 +162,38 @@ _STAY_LEAVES = frozenset({"requires_grad_", "detach", "detach_", "data"})
 
 
 def _wants_a_leaf(call: ir.Call, facts: Facts) -> bool:
-    """True when the program asks for the `.grad` of the moved tensor, or gives it to an optimizer."""
+    """True when the program asks for the `.grad` of the moved tensor, or gives it to an optimizer; of an attribute, when a method of its class does."""
     lookup = Lookup.of(facts.body)
-    names = [op.name for op in lookup.readers(call.dst) if isinstance(op, ir.Store)]
-    held = [load.dst for name in names for load in lookup.loads(name)]
+    readers = lookup.readers(call.dst)
+    held = [load.dst for op in readers if isinstance(op, ir.Store) for load in lookup.loads(op.name)]
+    if _is_leaf_wanted(facts.body, held, facts):
+        return True
+    kept = {op.name for op in readers if isinstance(op, ir.StoreAttribute) and op.value == call.dst}
+    summary = facts.class_summary
+    return any(
+        _is_leaf_wanted(body, _read_of_self(body, kept, facts), facts)
+        for body in (summary.cls.methods.values() if summary is not None and kept else ())
+    )
+
+
+def _read_of_self(body: ir.Body, names: set[str], facts: Facts) -> list[ir.Register]:
+    """The reads of attributes of the object itself."""
+    index = facts.analysis.index_of(body)
+    return [
+        op.dst
+        for name in names
+        for op in Lookup.of(body).attributes(name)
+        if index.dotted(op.object) == index.self_name
+    ]
+
+
+def _is_leaf_wanted(body: ir.Body, held: list[ir.Register], facts: Facts) -> bool:
+    lookup = Lookup.of(body)
     listed = [op.dst for one in held for op in lookup.readers(one) if isinstance(op, ir.Sequence)]
     return any("grad" in lookup.attributes_of(one) for one in held) or any(
         isinstance(op, ir.Call)
         and op.argument("params", 0) == one
-        and modules.is_optimizer(facts.analysis.spelled(op.function, facts.body))
+        and modules.is_optimizer(facts.analysis.spelled(op.function, body))
         for one in listed
         for op in lookup.readers(one)
     )
