@@ -1,0 +1,179 @@
+"""TDL524."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchdevlint.facts.facts import Facts
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import is_read_after
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_op
+from torchdevlint.stubs import loader
+
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
+_VIEWS = frozenset({"numpy", "detach", "view", "squeeze", "unsqueeze", "t", "transpose", "permute"})
+_VIEWED = frozenset({"data", "T", "mT"})
+_ASKED = frozenset({"shape", "ndim", "dtype", "size", "dim", "numel"})  # what is read of it tells nothing of its values
+_NO_CHANGES = frozenset({"requires_grad_", "detach_", "share_memory_"})
+
+
+class InPlaceChangeOfCopy(Rule):
+    """Finds changes in place of what a move has copied, which nobody reads.
+
+    ## What it does
+    Reports a method that works in place, or a store into an item, on the result of `.cpu()`, `.to(device)` or `.cuda()`, directly or through `.numpy()`,
+    `.detach()` and views, where the result has no name, or a name that nothing reads afterwards: `layer.weight.data.cpu().mul_(mask)`.
+
+    ## Why is this bad?
+    Where the tensor is somewhere else the move makes a copy: the copy is changed and thrown away, and the tensor keeps its values without a word. On the CPU
+    alone `.cpu()` returns the tensor itself, and `.numpy()` shares its memory, so that a run there shows nothing.
+
+    ## Example
+        weight = embedding.weight.data.cpu().numpy()
+        weight[0] = 0.0
+
+    ## Use instead
+        weight = embedding.weight.data.cpu().numpy()
+        weight[0] = 0.0
+        embedding.weight.data.copy_(torch.from_numpy(weight))
+
+    ## When it stays silent
+    The tensor is there already; the result, or its name, is read afterwards, returned or given to a function; a conversion of the type alone; what is moved
+    was just computed and has no name.
+
+    ## Proof
+    A mask is multiplied into a copy of the weights: none of them is zero on an accelerator. In place they are.
+
+    ## References
+    torch/_tensor_docs.py (`to`, `cpu`: the tensor itself is returned where it is there already), torch/csrc/utils/tensor_numpy.cpp.
+    """
+
+    code, name, severity = "TDL524", "in-place-change-of-copy", WARNING
+
+    @on_op(ir.Discard)
+    def check_method(self, statement: ir.Discard, facts: Facts) -> Iterator[Report]:
+        call = facts.definition(statement.value)
+        method = _in_place(call, facts)
+        moved = _moved(method.object, facts) if method is not None else None
+        if method is not None and moved is not None:
+            yield self._told(statement, f"`.{method.name}()`", moved, facts)
+
+    @on_op(ir.StoreSubscript)
+    def check_item(self, store: ir.StoreSubscript, facts: Facts) -> Iterator[Report]:
+        moved = _moved(store.object, facts)
+        if moved is not None:
+            yield self._told(store, "this store", moved, facts)
+
+    @on_op(ir.Store)
+    def check_name(self, store: ir.Store, facts: Facts) -> Iterator[Report]:
+        """`weight = layer.weight.cpu().numpy()`, which is changed below and never read."""
+        moved = _moved(store.value, facts)
+        change = _only_change(store, facts) if moved is not None else None
+        if moved is not None and change is not None:
+            yield self._told(change, "this change", moved, facts, named=store)
+
+    def _told(self, op: ir.Op, what: str, moved: _Moved, facts: Facts, named: ir.Op | None = None) -> Report:
+        place = moved.place.replace("{", "{{").replace("}", "}}")
+        where = "elsewhere" if moved.method != "cpu" else "on an accelerator"
+        return self.report(
+            op,
+            f"{what} is lost where `{place}` is {where}; do it in place or copy it back",
+            detail=f"`.{moved.method}()` returns a copy then, and nothing reads what is changed here. Where there is nothing to copy, as in a run on the CPU, "
+            f"`{place}` itself is changed.",
+            related=(Mention(named, "here it is copied"),) if named is not None else (),
+        )
+
+
+class _Moved(NamedTuple):
+    """What a move was called on, and the method."""
+
+    place: str
+    method: str
+
+
+def _in_place(call: ir.Op | None, facts: Facts) -> ir.Attribute | None:
+    """The method of a call that works in place."""
+    method = facts.definition(call.function) if isinstance(call, ir.Call) else None
+    return method if isinstance(method, ir.Attribute) and _works_in_place(method.name) else None
+
+
+def _works_in_place(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__") and name in loader.tensor_methods() - _NO_CHANGES
+
+
+def _moved(register: ir.Register, facts: Facts) -> _Moved | None:
+    """The move below views and changes in place; None where there is none, or where what it was called on is there already or has no name."""
+    while True:
+        written = facts.definition(register)
+        method = facts.definition(written.function) if isinstance(written, ir.Call) else None
+        if isinstance(written, ir.Attribute) and written.name in _VIEWED:
+            register = written.object
+        elif isinstance(method, ir.Attribute) and (method.name in _VIEWS or _works_in_place(method.name)):
+            register = method.object
+        elif isinstance(written, ir.Call) and isinstance(method, ir.Attribute) and method.name in _MOVES:
+            return _of_move(written, method, facts)
+        else:
+            return None
+
+
+def _of_move(call: ir.Call, method: ir.Attribute, facts: Facts) -> _Moved | None:
+    target = facts.target_of_move(call)
+    if target is None or facts.frame.is_already_at(method.object, call.argument("device", 0), method.name == "cpu"):
+        return None
+    place = _place(_below(method.object, facts), facts)
+    if place.isidentifier() and not _lasts(place, call, facts):
+        return None
+    return _Moved(place, method.name) if place else None
+
+
+def _below(register: ir.Register, facts: Facts) -> ir.Register:
+    """The tensor below `detach()`, which shares its memory."""
+    written = facts.definition(register)
+    method = facts.definition(written.function) if isinstance(written, ir.Call) else None
+    is_detached = isinstance(method, ir.Attribute) and method.name == "detach"
+    return _below(method.object, facts) if is_detached and isinstance(method, ir.Attribute) else register
+
+
+def _place(register: ir.Register, facts: Facts) -> str:
+    """The path that something was read from, also an item whose key is no constant."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Attribute) and written.name == "data":
+        holder = _place(written.object, facts)
+        return f"{holder}.data" if holder else ""
+    if not isinstance(written, ir.Subscript) or facts.place(register):
+        return facts.text(register)
+    holder = facts.text(written.object)
+    return f"{holder}[{facts.text(written.index) or '...'}]" if holder else ""
+
+
+def _lasts(name: str, call: ir.Call, facts: Facts) -> bool:
+    """True for what a caller gives, and for a name that is read again."""
+    is_parameter = any(one.name == name for one in facts.body.parameters)
+    return is_parameter or is_read_after(facts.body, call, name)
+
+
+def _only_change(store: ir.Store, facts: Facts) -> ir.Op | None:
+    """The first change in place of what a name holds, where the name is bound once and is read for nothing else."""
+    body, lookup = facts.body, Lookup.of(facts.body)
+    others = [one for one in facts.program.bodies if one is not body and Lookup.of(one).loads(store.name)]
+    if others or facts.index.bound_once(store.name) is None:
+        return None
+    found = None
+    for load in lookup.loads(store.name):
+        for reader in lookup.readers(load.dst):
+            change = _change(reader, load.dst, lookup, facts)
+            if change is None and not (isinstance(reader, ir.Attribute) and reader.name in _ASKED):
+                return None
+            found = found or change
+    return found
+
+
+def _change(reader: ir.Op, held: ir.Register, lookup: Lookup, facts: Facts) -> ir.Op | None:
+    if isinstance(reader, ir.StoreSubscript) and reader.object == held and held not in (reader.value, reader.index):
+        return reader
+    calls = lookup.readers(reader.dst) if isinstance(reader, ir.Attribute) and _works_in_place(reader.name) else ()
+    statements = [after for call in calls if isinstance(call, ir.Call) for after in lookup.readers(call.dst)]
+    is_alone = len(statements) == 1 and isinstance(statements[0], ir.Discard)
+    return statements[0] if is_alone else None
