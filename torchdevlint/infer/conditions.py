@@ -142,10 +142,12 @@ def guards_of(value: Value, outcome: bool) -> Facts:
         held = [(guards, guards_of(option, outcome)) for guards, option in value.options if _may_be(option, outcome)]
         # Of a true `a and b`, both are true.
         fitting = [guards | own for guards, own in held if consistent(guards, own)]
-        if len(fitting) == 1:
+        if len(fitting) == 1 and len(fitting[0]) < 2:
             return fitting[0]
         test = Term("test", value) if waits(value) or any(map(_compares_devices, value.options)) else UNKNOWN
-        return frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
+        itself: Facts = frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
+        # Where several things hold together, one of them does not where it comes out the other way: that is known by the test itself.
+        return fitting[0] | itself if len(fitting) == 1 else itself
     return NO_FACTS
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.summary import Given, Operand
-from torchdevlint.infer.values import Ext, OneOf, Ref, Site, Tensor, Term, Tup, Value, alternatives
+from torchdevlint.infer.values import HOST, Ext, OneOf, Ref, Site, Tensor, Term, Tup, Value, alternatives
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs import loader
 from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
@@ -103,7 +103,9 @@ def _inside(ctx: Context, module: Ref) -> Iterator[Value]:
 
 
 def outermost(ctx: Context, tensor: Tensor) -> Site | None:
-    """Where the module was made that holds the one which a tensor is a part of, itself held by no other but a DataParallel; None where that is the same one."""
+    """Where the module was made that holds the one which a tensor is a part of, itself held by no other but a DataParallel; None where that is the same one,
+    or where several may be meant.
+    """
     if tensor.origin is None:
         return None
     made = tensor.origin.whole
@@ -112,15 +114,17 @@ def outermost(ctx: Context, tensor: Tensor) -> Site | None:
         if rec.kind in _HOLDERS:
             for content in rec.fields.values():
                 holders.update((one, holder) for one in alternatives(content) if isinstance(one, Ref) and one != holder)
-    found = None
+    found: dict[Site | None, None] = {}
     for part, rec in ctx.heap.items():
-        if rec.kind == "module" and rec.fields.get("@origin") is made:
+        if rec.kind == "module" and rec.fields.get("@origin") is made and rec.fields.get("@device", HOST) == HOST:
             at: Ref | None = part
+            outer = None
             for _ in range(_MOST_DEEP):
                 at = holders.get(at) if at is not None else None
                 if at is None:
                     break
                 held = ctx.heap[at]
                 if held.kind == "module" and not (isinstance(held.cls, Ext) and held.cls.name in INPUT_MOVERS):
-                    found = held.fields.get("@origin")
-    return found
+                    outer = held.fields.get("@origin")
+            found[outer] = None
+    return next(iter(found)) if len(found) == 1 else None

@@ -129,6 +129,8 @@ class Fault(NamedTuple):
         if self.is_of_module:
             ways = (self.site, *self.chain)
             held = self.given.call if self.given is not None else ways[-1]
+            if held.unit is not ways[-1].unit:
+                held = next(way for way in ways if way.unit is ways[-1].unit)
             return next((way for way in ways if made is not None and way.body is made.body), held)
         is_sample = self.host is not None and self.host.implicit == "batch"
         # Samples belong on the CPU, and are moved by whoever takes them out of their loader.

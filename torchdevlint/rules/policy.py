@@ -129,7 +129,8 @@ def severity_of(fault: Fault, facts: Facts) -> Severity:
     the file as a whole.
     """
     row = row_of(fault)
-    if (fault.is_settled or is_of_an_argument(fault)) and _are_callers_here(fault, facts):
+    is_left_to_callers = fault.is_settled or (fault.roles[0] != STATE and is_of_an_argument(fault))
+    if is_left_to_callers and _are_callers_here(fault, facts):
         return INFO
     return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
 
