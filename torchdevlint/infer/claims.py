@@ -299,12 +299,12 @@ def where_now(ctx: Context, value: Value) -> Value:
     """A parameter that was read before its module was moved is where the module is: `module.to()` moves it in place, for all who hold it."""
     if isinstance(value, OneOf):
         return one_of([(guards, where_now(ctx, one)) for guards, one in value.options])
-    if not isinstance(value, Tensor) or value.device != HOST or value.origin is None:
+    if not isinstance(value, Tensor) or value.origin is None:
         return value
     moved = ctx.heap.get(Ref(("data", value.origin)))
     if moved is not None:
         return Tensor(moved.fields[OF_DATA], value.rank, value.origin, follows=value.follows, kept=value.kept)
-    if not value.follows:
+    if value.device != HOST or not value.follows:
         return value
     made = value.origin.whole
     for rec in ctx.heap.values():

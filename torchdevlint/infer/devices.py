@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, tensors
 from torchdevlint.infer.options import is_told
-from torchdevlint.infer.state import PLACED
+from torchdevlint.infer.state import OF_DATA, PLACED
 from torchdevlint.infer.units import ANY
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -328,6 +328,8 @@ def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) ->
         kept = one
         if isinstance(one, Tensor) and one.follows:
             kept = Tensor(place, one.rank, one.origin, "", True, one.kept)
+            if Ref(("data", one.origin)) in ctx.heap:
+                ctx.put(Ref(("data", one.origin)), OF_DATA, place)
         elif isinstance(one, Ref):
             inner = ctx.heap.get(one)
             if inner is not None and inner.kind in ("module", "list", "dict"):

@@ -633,6 +633,9 @@ class Evaluation:
         """`x.data = value`: the tensor is where its new values are, for all who hold it."""
         target, value = self._get(op.object), self._get(op.value)
         modules.replace_data(self.ctx, self._owners.get(op.object), target, value)
+        if isinstance(target, Term) and target.op == "attribute" and target.waits:
+            # of an object that only a caller knows: there it is done before what the function calls next
+            self.ctx.emit(Term("set", target, Const("data"), value))
         read = Lookup.of(self.body).definition(op.object)
         is_object = any(
             isinstance(one, Ref) or self.ctx.analysis.class_of_receiver(one) for one in alternatives(target)

@@ -442,6 +442,8 @@ def _loaded(here: Replay, term: Term) -> Value:
 
 def _set(here: Replay, term: Term) -> Value:
     target, name, value = map(here.value, term.args)
+    if name == Const("data"):
+        modules.replace_data(here.ctx, None, target, value)
     modules.store_named(here.ctx, target, name, value, by=term.op)
     return NONE
 
