@@ -58,6 +58,8 @@ def test_without_a_repository_the_packaged_folder_is_the_project(tmp_path: Path)
         ({"train.py": "from net.layers import Block\n", "net/layers.py": ""}, "."),
         ({"run.py": "import other\n", "net/layers.py": ""}, "net"),
         ({"net/__init__.py": "", "net/layers.py": ""}, "."),
+        ({"lib/__init__.py": "", "lib/core.py": "", "net/layers.py": "from lib.core import train\n"}, "."),
+        ({"lib/core.py": "", "net/layers.py": "import lib\n"}, "net"),
         (
             {
                 "train.py": "import net.blocks.layers\n",

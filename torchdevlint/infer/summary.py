@@ -126,6 +126,8 @@ class Fault(NamedTuple):
         stands beside its construction, that hands it on, or that leads there.
         """
         made = self.host.origin if self.host is not None else None
+        if self.is_brought:
+            return next(way for way in self.chain if way.unit is self.chain[-1].unit)
         if self.is_of_module:
             ways = (self.site, *self.chain)
             held = self.given.call if self.given is not None else ways[-1]
@@ -139,11 +141,9 @@ class Fault(NamedTuple):
             return used
         # What one file makes and another lets meet is moved by the file that brings it there.
         together = self.chain[-1].unit if self.chain else self.site.unit
-        if self.beside is None and made.unit is not together and self.site.unit is not together:
-            if self.given is not None and self.given.call.unit is together:
-                return self.given.call
-            if self.is_brought:
-                return next(way for way in self.chain if way.unit is together)
+        is_handed_on = self.given is not None and self.given.call.unit is together
+        if is_handed_on and self.beside is None and made.unit is not together and self.site.unit is not together:
+            return self.given.call  # type: ignore[union-attr]
         return made
 
     @property

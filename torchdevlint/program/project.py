@@ -698,25 +698,35 @@ def _of_program(folder: str) -> str | None:
         if above == root or _is_shared(above):
             break
         is_package = disk.exists(os.path.join(root, "__init__.py"))
-        if not (is_package or _imports_from(above, name.encode("utf-8", "surrogateescape"))):
+        if not (is_package or _imports_from(above, {name}) or _imports_from(root, _folders_in(above) - {name})):
             break
         root = above
     return None if _is_shared(root) else root
 
 
-def _imports_from(folder: str, name: bytes) -> bool:
-    """True where a Python file of a folder imports from the folder of this name in it."""
+def _imports_from(folder: str, names: Set[str]) -> bool:
+    """True where a Python file of a folder imports from one of these folders."""
+    words = {name.encode("utf-8", "surrogateescape") for name in names}
     try:
         files = [one.path for one in disk.entries(folder) if one.name.endswith(".py") and not _is_folder(one)]
     except OSError:
         return False
-    for path in files[:_MOST_SIBLINGS]:
+    for path in files[:_MOST_SIBLINGS] if words else ():
         try:
-            if disk.size(path) and name in _imported(read_bytes(path, _LARGEST_TEXT)):
+            if disk.size(path) and not words.isdisjoint(_imported(read_bytes(path, _LARGEST_TEXT))):
                 return True
         except (OSError, ValueError):
             continue
     return False
+
+
+def _folders_in(folder: str) -> set[str]:
+    """The folders in a folder that hold a package, by their names: what programs beside it import (`tools/train.py`)."""
+    try:
+        found = [one for one in disk.entries(folder) if _is_folder(one)]
+    except OSError:
+        return set()
+    return {one.name for one in found[:_MOST_SIBLINGS] if disk.exists(os.path.join(one.path, "__init__.py"))}
 
 
 def _is_shared(folder: str) -> bool:
