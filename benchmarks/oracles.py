@@ -7,7 +7,8 @@ this script puts them together. `--run` renews first what can be run here: the g
 `--mirrors`; what is not at hand is skipped with a sentence, and its last stored figures stay. With `--before` the generated programs and the mined repairs are asked of
 that revision as well. (`mined.py` keeps both sides in one file, results/mined.json, and `mutations.py` in its page: they are read as they are.)
 
-The oracles: `generated` (benchmarks/differential/: programs that the machine judges), `mutants` (device mutants of real test suites), `mined` (repairs that history
+The oracles: `generated` (benchmarks/differential/: programs that the machine judges), `paired` (benchmarks/paired/: whole programs with one fault each, that the
+machine judges), `mutants` (device mutants of real test suites), `mined` (repairs that history
 judges), `mutations` (benchmarks/mutations.py: deletions in real code), `judged` (findings that readers judged, replayed: a regression test and no result).
 
 A results file is a JSON object:
@@ -44,13 +45,14 @@ import page
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
-ORACLES = ("generated", "mutants", "mined", "mutations", "judged")
+ORACLES = ("generated", "paired", "mutants", "mined", "mutations", "judged")
 SIDES = ("seen", "unseen", "regression")
 WHEN = ("before", "now")
 PAGE = ROOT / "docs" / "accuracy.md"
 MUTATIONS = ROOT / "docs" / "mutations.md"
 TITLES = {
     "generated": "Generated programs (O1)",
+    "paired": "Whole programs in pairs",
     "mutants": "Device mutants of test suites (O2)",
     "mined": "Mined repairs (O3)",
     "mutations": "Deletions in real code (O4)",
@@ -58,6 +60,7 @@ TITLES = {
 }
 NEEDS = {
     "generated": "`python benchmarks/differential --kept --result now`",
+    "paired": "`python benchmarks/paired_programs.py score --repairs --python EXE --result now`, with an environment in which the programs run",
     "mutants": "device mutants run on the test suites of fetched libraries, each in an environment of its own",
     "mined": "`python benchmarks/mined.py score MIRRORS --write`, with the fetched repositories of mined_cases.jsonl",
     "mutations": "`python benchmarks/mutations.py FOLDER... --write docs/mutations.md`, with fetched projects",
@@ -335,7 +338,7 @@ def run(options: argparse.Namespace) -> None:
         _call([sys.executable, "benchmarks/judged.py", *map(str, options.trees), "--write"])
     else:
         print(f"judged: skipped, without --trees there are no repositories: {NEEDS['judged']}")
-    for oracle in ("mutants", "mutations"):
+    for oracle in ("paired", "mutants", "mutations"):
         print(f"{oracle}: not run from here: {NEEDS[oracle]}")
 
 

@@ -41,7 +41,6 @@ PROGRAMS = ROOT / "benchmarks" / "paired"
 _SECONDS = 120
 _PLACE = re.compile(r"([^\s:,;()]+\.py):(\d+)")
 _OURS = "torchdevlint: "
-_KINDS = ("raises", "silent")
 Places = frozenset[tuple[str, int]]
 
 
@@ -65,8 +64,8 @@ class Program:
         """The program as people would have it on their disk."""
         shutil.copytree(self.folder, to, ignore=shutil.ignore_patterns("fault.diff", "about.json", "__pycache__"))
         if bad:
-            fault = (self.folder / "fault.diff").read_bytes()
-            subprocess.run(["patch", "-p1", "-s", "--no-backup-if-mismatch"], cwd=to, input=fault, check=True)
+            outside = {**os.environ, "GIT_CEILING_DIRECTORIES": str(to.parent)}  # of any repository
+            subprocess.run(["git", "apply", str(self.folder / "fault.diff")], cwd=to, env=outside, check=True)
         return to
 
     @property

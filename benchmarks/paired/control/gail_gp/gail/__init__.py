@@ -1,0 +1,3 @@
+from .discriminator import Discriminator
+from .policy import GaussianPolicy
+from .trainer import Trainer

@@ -1,0 +1,3 @@
+from tasks.cartpole import Cartpole
+
+isaac_task_map = {"Cartpole": Cartpole}

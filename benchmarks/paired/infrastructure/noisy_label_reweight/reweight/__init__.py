@@ -1,0 +1,4 @@
+from .scores import SampleScores
+from .trainer import Trainer
+
+__all__ = ["SampleScores", "Trainer"]

@@ -1,0 +1,2 @@
+from .pruner import MagnitudePruner
+from .schedule import cubic_sparsity

@@ -1,0 +1,2 @@
+from .experts import Expert
+from .layer import MoE

@@ -1,0 +1,1 @@
+from imputer.trainer import ImputationTrainer

@@ -1,0 +1,3 @@
+from loadcast.models.tcn import TCN
+
+__all__ = ["TCN"]
