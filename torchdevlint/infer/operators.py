@@ -137,6 +137,8 @@ def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords:
         left = Term("call", Ext(signatures[0].name), tuple(args), tuple(sorted(keywords.items())), site)
         ctx.emit(left)
         return left
+    if ctx.mode == "summary" and _is_of_open_data(ctx, binding):
+        return Term("call", Ext(signatures[0].name), tuple(args), tuple(sorted(keywords.items())), site)
     operands = _operands(ctx, binding)
     receiver = Operand(_first(binding), False, "module")
     for device, several in operands.items():
@@ -161,6 +163,13 @@ def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords:
         drawn = Operand(result, False, "drawn")
         claims.claim(ctx, "same", [Operand(generator, False, claims.GENERATOR), drawn], site)
     return result
+
+
+def _is_of_open_data(ctx: Context, binding: Binding) -> bool:
+    """True for `torch.tensor(config.low)`: only a caller knows whether it has a dimension."""
+    data = binding.given.get("data")
+    is_of_data = binding.signature.result.rank == "data" and not binding.starred
+    return is_of_data and isinstance(data, Term) and data.waits and tensors.rank_of_data(ctx, data) is None
 
 
 def _is_open_choice(signatures: tuple[Signature, ...], binding: Binding, args: Args, keywords: Keywords) -> bool:
