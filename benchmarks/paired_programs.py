@@ -129,7 +129,8 @@ class Run:
     def story(self, root: Path) -> list[str]:
         """The places in the program that the machine tells of."""
         places = [place for line in self._told()[1:] for place in _PLACE.findall(line)]
-        inside = [(root / path, row) for path, row in places if (root / path).is_relative_to(root)]
+        resolved = [((root / path).resolve(), row) for path, row in places]
+        inside = [(path, row) for path, row in resolved if path.is_relative_to(root)]
         return sorted({f"{path.relative_to(root).as_posix()}:{row}" for path, row in inside})
 
 

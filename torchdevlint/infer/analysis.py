@@ -396,18 +396,25 @@ class Analysis:
             for fault in faults
             if fault.told_at.unit is self.unit
             and fault.may_be_mended
+            and not (fault.verdict == "broken" and self._is_told_there(fault))
             and (fault.verdict == "broken" or self._may_be_told(fault, read_on_host))
         ]
 
     def _is_brought(self, fault: Fault) -> bool:
         """True where this file lets meet in a second one what a third one makes, and neither of those tells of it."""
         made = fault.host.origin if fault.host is not None else None
-        if fault.may_be_mended or made is None or fault.told_at.unit is not self.unit:
+        if fault.may_be_mended or made is None or made.unit is fault.site.unit or fault.told_at.unit is not self.unit:
             return False
-        others = {one.unit.path for one in (made, fault.site)} if made.unit is not fault.site.unit else set()
-        return bool(others) and not any(
+        return not self._is_told_there(fault)
+
+    def _is_told_there(self, fault: Fault) -> bool:
+        """True for what other files make and let meet, where one of them tells of it: it hears of the calls that break it."""
+        made = fault.host.origin if fault.host is not None else None
+        if made is None or self.unit in (made.unit, fault.site.unit):
+            return False
+        return any(
             other.site is fault.site and other.host is not None and other.host.origin is made
-            for path in sorted(others)
+            for path in sorted({made.unit.path, fault.site.unit.path})
             for other in self.kept.analysis(path).faults.values()
         )
 

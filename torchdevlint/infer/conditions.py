@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.host_libraries import ROOTS
-from torchdevlint.infer.options import is_told
+from torchdevlint.infer.options import is_option, is_told
 from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -144,7 +144,8 @@ def guards_of(value: Value, outcome: bool) -> Facts:
         fitting = [guards | own for guards, own in held if consistent(guards, own)]
         if len(fitting) == 1 and len(fitting[0]) < 2:
             return fitting[0]
-        test = Term("test", value) if waits(value) or any(map(_compares_devices, value.options)) else UNKNOWN
+        is_settled = any(map(_compares_devices, value.options)) or any(is_option(one) for _, one in value.options)
+        test = Term("test", value) if waits(value) or is_settled else UNKNOWN
         itself: Facts = frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
         # Where several things hold together, one of them does not where it comes out the other way: that is known by the test itself.
         return fitting[0] | itself if len(fitting) == 1 else itself

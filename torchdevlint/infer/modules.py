@@ -491,7 +491,16 @@ def _call_sequence(ctx: Context, rec: Rec, args: Args, site: Site | None) -> Val
     for part in parts:
         value = ctx.call(part, [value], {}, site)
     if "*" in rec.fields:
-        value = ctx.call(rec.fields["*"], [value], {}, site)
+        given, results = value, list[Value]()
+
+        def called(layer: Value) -> Value:
+            results.append(ctx.call(layer, [given], {}, site))
+            return results[-1]
+
+        result = ctx.lift(called, rec.fields["*"])
+        # Of several kinds of layers each is called: what one of them gives back as it is, the others have brought to where they are.
+        changed = [one for one in results if one != given]
+        value = join(*changed) if changed and len(results) > 1 else result
     return value
 
 

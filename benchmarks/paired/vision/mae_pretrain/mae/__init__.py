@@ -1,0 +1,3 @@
+from mae.model import MaskedAutoencoder
+
+__all__ = ["MaskedAutoencoder"]
