@@ -260,8 +260,21 @@ class Imports:
             if of_file is not None:
                 return of_file
         if not rest:
-            return Ext(f"{MODULE}{path}::")
+            return (self._instead_of_module(path, stem) if stars and len(parts) > 1 else None) or Ext(
+                f"{MODULE}{path}::"
+            )
         return self._member(unit, path, rest[0], stars) if len(rest) == 1 else None
+
+    def _instead_of_module(self, path: str, name: str) -> Imported | None:
+        """What a package has under the name of one of its modules: `torch`, where `utils/torch.py` imports it and `utils/__init__.py` all of that."""
+        package = self.unit(os.path.join(os.path.dirname(path), "__init__.py"))
+        if package is None or package.path == path:
+            return None
+        found = package.statics.get(name)
+        if isinstance(found, Ext) and found.name.partition(".")[0] in _FOREIGN:
+            return found
+        starred = self._starred(package, name) if package.stars and found is None else None
+        return None if _is_module(starred) else starred
 
     def _member(self, unit: Unit, path: str, name: str, stars: bool) -> Imported | None:
         """A name at the top of another file."""
@@ -287,13 +300,15 @@ class Imports:
         if name.startswith("_") or self.files is None:
             return None
         pending, seen = [(unit, star) for star in reversed(unit.stars)], {unit.path}
+        module: Imported | None = None  # a module of that name, which a star import of the package stands above
         while pending:
             importer, star = pending.pop()
             if star.partition(".")[0] in _FOREIGN or self.is_test(importer.path):
                 continue
             found = self._resolved(self.files, importer, qualified_in(star, name), stars=False)
-            if found is not None:
+            if found is not None and not _is_module(found):
                 return found
+            module = module or found
             path = next(
                 reversed(self.files.resolve(star, importer.path) or _installed(self.files, star, importer.path)), None
             )
@@ -301,7 +316,12 @@ class Imports:
                 seen.add(path)
                 other = self.unit(path)
                 pending += [] if other is None else [(other, one) for one in reversed(other.stars)]
-        return None
+        return module
+
+
+def _is_module(found: Imported | None) -> bool:
+    """True for a file as a whole."""
+    return isinstance(found, Ext) and found.name.startswith(MODULE) and found.name.endswith("::")
 
 
 def qualified_in(module: str, name: str) -> str:
