@@ -344,7 +344,9 @@ class Analysis:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
         if self.recorder is not None:
             self.recorder.reported(fault)
-        if ctx.is_choice or (fault.verdict == "open" and not self._may_be_broken(fault)):
+        if fault.verdict == "open" and not self._may_be_broken(fault):
+            return
+        if ctx.is_choice and not self._is_of_any(fault):
             return
         entry = fault.entry
         is_inherited = ctx.mode == "root" and entry is not None and self.unit_of(entry) is not self.unit
@@ -353,6 +355,10 @@ class Analysis:
                 told=fault.place
             )  # a method of another file, of an object of a class that is defined here
         self.heard.keep(fault)
+
+    def _is_of_any(self, fault: Fault) -> bool:
+        """True for an input that this file leaves on the CPU for a model that was moved: whichever of several models it is."""
+        return fault.verdict == "broken" and fault.roles == ("input", "module") and fault.place.unit is self.unit
 
     def _may_be_broken(self, fault: Fault) -> bool:
         """False for what a module's constructor is given, before anything moves, and for what nobody knows anything of."""

@@ -579,9 +579,15 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES:
-        tensors = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)]
-        return OneOf((*tensors[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if tensors else UNKNOWN
+        several = [(guards, value) for value, guards in found.items()]
+        told = [one for one in several if isinstance(one[1], Tensor)] or _of_objects(several)
+        return OneOf((*told[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if told else UNKNOWN
     return OneOf(tuple(zip(found.values(), found, strict=True)))
+
+
+def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[frozenset[Guard], Value]]:
+    """The options, where all are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is. The first ones stand for all."""
+    return several if all(isinstance(value, Ref) or value == NONE for _, value in several) else []
 
 
 def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
