@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Set
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from torchdevlint.infer.units import Unit, chooses_current_device
@@ -267,7 +268,7 @@ class Imports:
 
     def _instead_of_module(self, path: str, name: str) -> Imported | None:
         """What a package has under the name of one of its modules: `torch`, where `utils/torch.py` imports it and `utils/__init__.py` all of that."""
-        package = self.unit(os.path.join(os.path.dirname(path), "__init__.py"))
+        package = self.unit(str(Path(path).with_name("__init__.py")))
         if package is None or package.path == path:
             return None
         found = package.statics.get(name)
