@@ -36,6 +36,8 @@ from typing import Any
 from differential.score import APART, DOES_NOTHING, NEAR, SPEAKS_OF_DEVICES
 from oracles import Result, Row, result_of, write
 
+import torchdevlint
+
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ROOT / "benchmarks" / "paired"
 _SECONDS = 120
@@ -402,11 +404,12 @@ def main() -> int:
     for row in rows:
         print(row)
     if options.result:
-        command = "`python benchmarks/paired_programs.py score --repairs`"
+        command = f"`python benchmarks/paired_programs.py score{' --repairs' if options.repairs else ''}`"
         about = (
             "Whole programs in pairs, written by authors who knew nothing of the analysis, and judged by the machine."
         )
-        result: Result = result_of("paired", options.result, command, about, rows)
+        checkout = Path(torchdevlint.__file__).resolve().parents[1]  # of the linter that is on the path
+        result: Result = result_of("paired", options.result, command, about, rows, checkout)
         print(write(result))
     return 0
 
