@@ -126,7 +126,8 @@ def test_a_file_of_a_project(tmp_path: Path, name: str, seed: int) -> None:
     compared(tmp_path / name, versions(texts[name], seed, 8))
 
 
-def test_a_key_in_a_function_leaves_the_others(tmp_path: Path) -> None:
+def test_a_key_in_a_function_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # there a file is in no project
     texts = [NET.replace("torch.ones(3)", f"torch.ones(3, device='cuda:{n}')  # {n}") for n in range(4)]
     texts += [NET.replace("weight=weight", f"weight=weight{n}") for n in range(3)]
     assert compared(tmp_path / "net.py", texts) == len(texts) - 1

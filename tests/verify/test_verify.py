@@ -103,6 +103,7 @@ def test_each_finding_of_a_program_gets_its_verdict(folder: Path) -> None:
     assert {key: f["verdict"] for key, f in verdicts.items()} == {
         ("model.py", "TDL504"): "confirmed",
         ("train.py", "TDL501"): "confirmed",
+        ("train.py", "TDL504"): "repaired with another",
         ("train.py", "TDL601"): "silent fault confirmed",
         ("train.py", "TDL101"): "not reached",
     }
