@@ -6,7 +6,20 @@ from itertools import permutations
 
 import pytest
 
-from torchdevlint.infer.values import HOST, MANY, Const, OneOf, Tensor, Term, consistent, join, one_of
+from torchdevlint.infer.tensors import rank_of_data
+from torchdevlint.infer.values import (
+    HOST,
+    MANY,
+    NOTHING,
+    Const,
+    OneOf,
+    Tensor,
+    Term,
+    at_least,
+    consistent,
+    join,
+    one_of,
+)
 
 
 @pytest.mark.parametrize("ranks", list(permutations((3, 4, MANY))))
@@ -32,3 +45,7 @@ def test_a_condition_comes_out_one_way() -> None:
     assert not consistent(frozenset(no | other), frozenset(yes))
     assert consistent(frozenset(yes), frozenset(yes | other))
     assert consistent(frozenset(), frozenset(no))
+
+
+def test_data_of_which_no_path_gives_any_have_no_known_rank() -> None:
+    assert rank_of_data(None, NOTHING) == at_least(0)  # type: ignore[arg-type]

@@ -125,7 +125,7 @@ def test_a_sample_of_one_of_two_kinds_is_told_where_it_is_handed_on(tmp_path: Pa
     assert found.message.startswith("`wave` is on the CPU and meets ")
 
 
-@pytest.mark.parametrize("steps", [40, 150])
+@pytest.mark.parametrize("steps", [40, 90])
 def test_a_long_function_is_read_to_its_end(tmp_path: Path, steps: int) -> None:
     lines = "".join(f"    options.log(model(options.inputs[{at}].to(device)), {at})\n" for at in range(steps))
     text = f"""

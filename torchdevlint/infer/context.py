@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from torchdevlint.program import ir
     from torchdevlint.stubs.loader import Stubs
 
-MOST_EVENTS = 1000
+MOST_EVENTS = 400
 _MOST_RAISED = 8
 _REMOVE = frozenset({"clear", "pop", "popitem", "popleft", "remove"})
 

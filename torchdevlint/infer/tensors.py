@@ -800,7 +800,7 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
     """The rank of what `torch.tensor` makes of a value."""
     if isinstance(value, OneOf):
         ranks = {rank_of_data(ctx, one) for one in alternatives(value)}
-        return ranks.pop() if len(ranks) == 1 else at_least(min(map(least, ranks)))
+        return ranks.pop() if len(ranks) == 1 else at_least(min(map(least, ranks), default=0))
     if isinstance(value, Tensor):
         return value.rank
     if isinstance(value, Term):
