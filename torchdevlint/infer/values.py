@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_DEPTH = 14  # of a term; what nests deeper is unknown
 MOST_ALTERNATIVES = 5
+_MOST_MODELS = 2  # of more objects than that: each is called
 _MOST_TERMS = 200_000
 
 
@@ -587,7 +588,7 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
 
 def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[frozenset[Guard], Value]]:
     """The options, where all are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is. The first ones stand for all."""
-    return several if all(isinstance(value, Ref) or value == NONE for _, value in several) else []
+    return several[:_MOST_MODELS] if all(isinstance(value, Ref) or value == NONE for _, value in several) else []
 
 
 def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
