@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchdevlint import Finding, check_paths
+from torchdevlint.findings import Applicability
 
 LAYERS = """
 import torch
@@ -141,3 +142,22 @@ def train(rank, options):
 train(0, object())
 """
     assert "TDL509" in [one.code for one in check(tmp_path, {"train.py": text})]
+
+
+def test_what_an_unknown_callable_is_given_is_not_moved_for_certain(tmp_path: Path) -> None:
+    text = """
+import torch
+from warpctc_pytorch import CTCLoss
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+criterion = CTCLoss()
+
+def loss(rates):
+    scores = torch.randn(5, 2, 4, device=device)
+    sizes = torch.IntTensor([5, 5])
+    return criterion(scores, sizes)
+"""
+    (found,) = check(tmp_path, {"train.py": text})
+    assert found.code == "TDL505"
+    assert found.fix is not None
+    assert found.fix.applicability is Applicability.UNSAFE

@@ -39,7 +39,7 @@ MOST_FILES = 4_000
 MOST_BYTES = 40_000_000
 MOST_FOLDERS = 10_000
 FEWEST_FILES = 3
-_MOST_SIBLINGS = 200  # files of a folder that are asked whether they import from one below
+_MOST_SIBLINGS = 200  # files and folders beside or below one, that are asked what belongs together
 # Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000

@@ -159,7 +159,10 @@ def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
     """Why the tensor may be made where the other one is: the program raised elsewhere, or names that very device."""
     place = _place_met(fault)
     is_guessed = place is not (fault.seen_inside or fault.other).device and fault.roles[0] != "input"
-    if not there.exact or is_guessed or fault.roles == RETURNED:
+    is_of_unseen = (
+        fault.roles[0] == "argument"
+    )  # of what nobody can look into, and which may read some of them on the host
+    if not there.exact or is_guessed or is_of_unseen or fault.roles == RETURNED:
         return Ground.UNSEEN_CODE
     if inside.in_forward and (place == OWN_SELF or (isinstance(place, Term) and place.op == "own")):
         return Ground.OLD_LINE_RAISED
