@@ -611,3 +611,26 @@ class Rows:
 """
     faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
     assert [(one.kind, one.is_passed_on) for one in faults] == [("host", False)]
+
+
+@pytest.mark.parametrize(
+    ("loop", "is_told"),
+    [("net.cpu(); collect(reward); net.cuda()", False), ("collect(reward)", True), ("collect(abs)", True)],
+)
+def test_a_callback_is_called_in_the_state_that_its_program_is_in(loop: str, is_told: bool) -> None:
+    text = f"""
+import torch
+net = torch.nn.Linear(3, 1)
+net.cuda()
+
+def reward(state):
+    return net(torch.tensor([state, 0.0, 1.0])).item()
+
+def collect(custom):
+    return [custom(step) for step in range(10)]
+
+for turn in range(10):
+    {loop}
+"""
+    faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
+    assert [one.verdict for one in faults] == ["broken"] * is_told
