@@ -8,6 +8,8 @@ import pytest
 
 from torchdevlint import check_source
 from torchdevlint.findings import Finding, Severity
+from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.registry import own_rules
 
 
 def found(text: str, code: str) -> list[Finding]:
@@ -731,3 +733,8 @@ def test_an_attribute_is_told_of_where_the_module_keeps_it_and_once(made: str, m
         "`self.codes` stays on the CPU when the module moves; register it as a buffer",
     )
     assert kept.span.start.row == 1 + text[: text.index("            self.codes = codes")].count("\n") + 2
+
+
+def test_the_rules_of_claims_are_asked_in_every_file() -> None:
+    """What a file brings together may be named in two others alone: no word of its own is needed."""
+    assert [rule.code for rule in own_rules() if issubclass(rule, Inferred) and rule.needs] == []

@@ -195,6 +195,7 @@ def test_a_file_that_names_the_library_alone_is_looked_at(run: Run) -> None:
         ("def mylib.up(x, dev) -> Self @ dev: ...", "the result is on 'dev', which is neither"),
         ("def mylib.up(x: Tensor @ self) -> Object: ...", "`Tensor @ self` is on the device of a module"),
         ("def mylib.up(x: Tensor @ d) -> Tensor: ...", "the result `Tensor` is not understood"),
+        ("def mylib.up(x) -> Array[any]: ...", "the rank of an Array is a number"),
         ("def mylib.up(x: Tensor @ d) -> Tensor[many] @ d: ...", "a rank is a number, or one of size, data"),
         ("def mylib.up() -> Self: ...", "`Self` is the first argument, and there is none"),
         ("def mylib.up(x, **more) -> Self: ...", "`**more` cannot be told of"),

@@ -15,7 +15,6 @@ from torchdevlint.infer.options import is_option, is_told
 from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
-    ARRAY,
     DATA,
     FALSE,
     HOST,
@@ -44,6 +43,7 @@ from torchdevlint.infer.values import (
     consistent,
     for_each,
     is_accelerator,
+    is_array,
     is_elsewhere,
     is_member,
     one_of,
@@ -463,7 +463,7 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
             return True
         return False if name.startswith(("builtins.", "torch.", "numpy.", "collections.")) else None
     if isinstance(value, Sort):
-        if value == ARRAY:
+        if is_array(value):
             return True if name == "numpy.ndarray" else False if name.startswith(("builtins.", "torch.")) else None
         if value in (NUMBER, SIZE) or isinstance(value, Text):
             is_other = name in _TENSOR_CLASSES or name in ("builtins.list", "builtins.dict")

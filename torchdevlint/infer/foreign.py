@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
+    arrays,
     autograd,
     claims,
     containers,
@@ -39,8 +40,6 @@ from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
-    ARRAY,
-    ARRAY_NUMBER,
     BATCH_ENCODING,
     FALSE,
     HOST,
@@ -48,13 +47,13 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
-    NUMERIC,
     OTHER,
     SIZE,
     TRUE,
     UNKNOWN,
     UNKNOWN_INDEX,
     Args,
+    Array,
     Bound,
     Cls,
     Const,
@@ -78,6 +77,7 @@ from torchdevlint.infer.values import (
     alternatives,
     for_each,
     indexed,
+    is_array,
     is_elsewhere,
     is_open,
     join,
@@ -194,6 +194,8 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
         return _numpy(ctx, name, args, keywords, site)
     if root in host_libraries.ROOTS:
         _claim_arrays(ctx, name, args, keywords, site)
+    if name == "sklearn.model_selection.train_test_split" and not any(isinstance(one, Star) for one in args):
+        return Tup(tuple(one for given in args for one in (given, given)))  # of each the two parts
     if name in _LABELLED_IMAGES:
         sample = Tensor(HOST, MANY, site, "batch")
         return ctx.new(site, "object", Ext(name), {"*": Tup((sample, sample))}, tag="dataset")
@@ -229,11 +231,6 @@ def _stubbed(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
 
 
 _OF_NUMPY = "numpy.random.Generator"
-# Functions of NumPy that work element by element: of a number they give a number.
-_UFUNCS = frozenset(
-    "log log2 log10 log1p exp expm1 sqrt square cbrt abs absolute fabs floor ceil rint trunc sign negative reciprocal sin cos "
-    "tan arcsin arccos arctan sinh cosh tanh deg2rad rad2deg add subtract multiply divide power maximum minimum mod".split()
-)
 
 
 def _numpy(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
@@ -244,19 +241,9 @@ def _numpy(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site |
         last, args, keywords
     ):
         return _objects(ctx, last, args, keywords, site)
-    if last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_"):
-        return ARRAY_NUMBER
-    if last in _UFUNCS and args:
-        is_number = all(isinstance(one, Const) or one in (NUMBER, ARRAY_NUMBER) for one in args)
-        return ARRAY_NUMBER if is_number else ARRAY if ARRAY in args else NUMERIC
-    if last in ("array", "asarray", "copy"):
-        return NUMERIC if all(isinstance(one, (Const, Sort)) and one != ARRAY for one in args[:1]) else ARRAY
     if last in ("random.default_rng", "random.RandomState"):
         return ctx.new(site, "object", Ext(_OF_NUMPY), {}, tag="generator")
-    at = host_libraries.SIZES.get(last.removeprefix("random."), len(args))
-    is_sized = keywords.get("size", NONE) != NONE or any(one != NONE for one in args[at : at + 1])
-    is_like = last in host_libraries.LIKE_ARGUMENTS and ARRAY in args
-    return ARRAY if last in host_libraries.ARRAYS or is_sized or is_like else NUMERIC
+    return arrays.function(ctx, last, args, keywords, site)
 
 
 def _objects(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
@@ -362,7 +349,7 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
     if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):
         if isinstance(first, Tensor):
             return first
-        return Tensor(HOST, MANY, site, "always") if first == ARRAY else unknown(site)
+        return Tensor(HOST, first.rank, site, "always") if is_array(first) else unknown(site)
     if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
         made = _converted(ctx, reading.element(ctx, first), keywords, site)
         return lift(
@@ -379,7 +366,7 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
     if name == "torch.utils.data.default_convert":
         return library.mapped(ctx, Ext("torch.utils.data.default_convert.leaf"), _at(args, 0, keywords, "data"), site)
     if name == "torch.utils.data.default_convert.leaf":
-        return Tensor(HOST, MANY, site, "always") if first == ARRAY else first
+        return Tensor(HOST, first.rank, site, "always") if is_array(first) else first
     if name in _SPLITS:
         _claim_generator(ctx, _at(args, 2, keywords, "generator"), site)
         return ctx.new(site, "list", None, {"*": _subset(ctx, first, NUMBER, site)}, tag="split")
@@ -579,8 +566,9 @@ def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
         return ctx.new(site, "list", None, held, tag=("batch", value))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
     # It makes a tensor of these (torch/utils/data/_utils/collate.py).
-    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):
-        return Tensor(HOST, MANY, site, "batch")
+    if is_number or value == NUMBER or isinstance(value, Array):
+        rank = shifted(value.rank, 1) if isinstance(value, Array) else 1
+        return Tensor(HOST, rank, site, "batch")
     is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
     return lift(lambda one: _batched(ctx, one, site), value) if is_choice else value
 
@@ -633,21 +621,13 @@ def call_method(ctx: Context, value: Value, name: str, args: Args, keywords: Key
     if paths.is_text(value):
         found = paths.method(ctx, value, name, args, keywords, site)
         return NUMBER if found is None else found
-    if value in (ARRAY, NUMERIC):
-        return _of_array(ctx, value, name, args, keywords, site)
+    if isinstance(value, Array):
+        if name == "dot":
+            _claim_arrays(ctx, "numpy.dot", args, keywords, site)
+        return arrays.method(ctx, value, name, args, keywords, site)
     if isinstance(value, (Device, Sort)):
         return NUMBER
     return UNKNOWN
-
-
-def _of_array(ctx: Context, value: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """A method of an array."""
-    if name == "dot":
-        _claim_arrays(ctx, "numpy.dot", args, keywords, site)
-        return NUMERIC
-    if name in host_libraries.REDUCTIONS:
-        return NUMERIC if args or keywords else ARRAY_NUMBER
-    return NUMBER if name in ("item", "tobytes") else NUMERIC if name in ("tolist", "squeeze") else value
 
 
 def of_object(ctx: Context, ref: Ref, cls: str, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:

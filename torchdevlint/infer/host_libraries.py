@@ -26,24 +26,20 @@ _READ_AS_INDEX = {
     **dict.fromkeys(("random.rand", "random.randn", "random.random", "random.random_sample"), (0, 1, 2)),
     **dict.fromkeys(("float64", "double", "iterable"), (0,)),
 }
-# Functions of NumPy that give an array and no number, whatever they are given; those of `random` do where a size is given.
-ARRAYS = frozenset(
-    "append arange argsort argwhere array_split ascontiguousarray atleast_1d bartlett blackman broadcast_to column_stack concatenate diag diff "
-    "dstack empty expand_dims eye flatnonzero frombuffer fromiter full hamming hanning hstack identity kaiser linspace logspace meshgrid ones "
-    "outer pad repeat roll row_stack sort split stack tile tri tril triu unique vstack zeros random.permutation random.multivariate_normal "
-    "random.dirichlet random.multinomial loadtxt genfromtxt fromstring fromfile".split()
-)
-# Functions that give an array of arrays, and a number of numbers; and by place the argument that says of what shape a random array is.
-LIKE_ARGUMENTS = frozenset(
-    "cumsum cumprod where clip round nan_to_num convolve interp isnan isfinite roll flip fliplr flipud".split()
-)
+# By place the argument that says of what shape a random array is.
 SIZES = {
     **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
     **dict.fromkeys(("choice", "poisson", "exponential"), 1),
     **dict.fromkeys(("uniform", "normal", "randint", "beta", "gamma", "binomial", "laplace", "integers"), 2),
 }
-# Methods of arrays that give numbers where no axis is named.
-REDUCTIONS = frozenset("mean sum max min std var prod argmax argmin any all trace ptp".split())
+# What of the objects of these libraries is an array with a dimension: columns and tables of pandas, what an estimator of scikit-learn has learned, and gives.
+ATTRIBUTES = frozenset(
+    "values mean_ scale_ var_ center_ data_min_ data_max_ coef_ cluster_centers_ components_ classes_ feature_importances_ labels_ means_ "
+    "explained_variance_ data target".split()
+)
+METHODS = frozenset(
+    "to_numpy toarray todense fit_transform transform inverse_transform predict predict_proba fit_predict decision_function".split()
+)
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
 _INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M size minlength".split())
 _MOST_ARGUMENTS = 3  # the others are settings

@@ -83,6 +83,8 @@ _WEIGHTS = frozenset(
 # torch/nn/utils/prune.py, weight_norm.py, spectral_norm.py
 _DERIVED = tuple("_orig _mask _v _g _u _l0 _l0_reverse".split())
 _WEIGHTED_LOSSES = frozenset("CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MultiMarginLoss".split())
+# They multiply by the weight, so that a number on the CPU is one; the others check or expand it (torch/nn/functional.py).
+_MULTIPLIED_BY_WEIGHT = frozenset(("BCEWithLogitsLoss", "MultiLabelSoftMarginLoss"))
 _SIZES = frozenset(
     "in_features out_features in_channels out_channels hidden_size num_layers embedding_dim num_embeddings kernel_size training p eps".split()
 )
@@ -569,7 +571,9 @@ def _call_empty(ctx: Context, rec: Rec, name: str, args: Args, keywords: Keyword
         tolerant += [False] * (len(several) - len(tolerant))
         given = [Operand(one, like, "operand") for one, like in zip(several, tolerant, strict=True)]
         weights = [
-            Operand(rec.fields[key], True, "kept weight") for key in (".weight", ".pos_weight") if key in rec.fields
+            Operand(rec.fields[key], name.rpartition(".")[2] in _MULTIPLIED_BY_WEIGHT, "kept weight")
+            for key in (".weight", ".pos_weight")
+            if key in rec.fields
         ]
         for one in alternatives(args[0]) if args else ():
             ctx.prove(one)

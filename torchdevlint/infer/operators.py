@@ -17,9 +17,9 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
-    NUMERIC,
     UNKNOWN,
     Args,
+    Array,
     Const,
     Ext,
     Keywords,
@@ -33,6 +33,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    array,
     at_least,
     is_open,
     least,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 _IGNORED_KEYWORDS = frozenset(
     {"out", "dtype", "generator", "memory_format", "names", "device", "layout", "pin_memory", "requires_grad"}
 )
-_NO_TENSORS: dict[str, Value] = {"number": NUMBER, "none": NONE, "array": ARRAY}
+_NO_TENSORS: dict[str, Value] = {"number": NUMBER, "none": NONE}
 _INDEX_NAMES = frozenset({"index", "indices"})
 # Functions that take a number for a tensor that may be zero-dimensional: for any (torch/csrc/utils/python_arg_parser.cpp,
 # `should_allow_numbers_as_tensors`, and overloads of the name that the stubs do not tell apart), or for those behind the first.
@@ -167,9 +168,10 @@ def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords:
 
 def _is_of_open_data(ctx: Context, binding: Binding) -> bool:
     """True for `torch.tensor(config.low)`: only a caller knows whether it has a dimension."""
-    data = binding.given.get("data")
+    data = binding.given.get("data", binding.given.get("ndarray"))
     is_of_data = binding.signature.result.rank == "data" and not binding.starred
-    return is_of_data and isinstance(data, Term) and data.waits and tensors.rank_of_data(ctx, data) is None
+    is_open = isinstance(data, Array) or (isinstance(data, Term) and "data" in binding.given)
+    return is_of_data and is_open and waits(data) and data is not None and tensors.rank_of_data(ctx, data) is None
 
 
 def _is_open_choice(signatures: tuple[Signature, ...], binding: Binding, args: Args, keywords: Keywords) -> bool:
@@ -273,6 +275,8 @@ def _result(
         return binding.starred[0] if len(binding.starred) == 1 else Tup(binding.starred)
     if result.shape in _NO_TENSORS:
         return _NO_TENSORS[result.shape]
+    if result.shape == "array":
+        return array(result.rank) if isinstance(result.rank, int) else ARRAY
     if result.shape == "list":
         return ctx.new(site, "list", None, {"*": _result(ctx, binding, result.parts[0], operands, site)}, tag="parts")
     if result.shape == "tuple":
@@ -394,7 +398,9 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: Operands, pa
         size = list(binding.starred) or [given.get("size", UNKNOWN)]
         return tensors.rank_of_size(ctx, size)
     if result.rank == "data" and "ndarray" in given:
-        return None if NUMERIC in alternatives(given["ndarray"]) else MANY
+        rank = tensors.rank_of_data(ctx, given["ndarray"])
+        is_known = any(isinstance(one, Array) for one in alternatives(given["ndarray"]))
+        return rank if is_known else MANY
     if result.rank == "data":
         data = binding.starred[0] if len(binding.starred) == 1 else given.get("data", UNKNOWN)
         rank = tensors.rank_of_data(ctx, data) if len(binding.starred) <= 1 else len(binding.starred)

@@ -8,8 +8,10 @@ from torchdevlint.infer.values import (
     ACCELERATOR,
     CHOSEN,
     HOST,
+    MANY,
     NOWHERE,
     UNKNOWN,
+    Array,
     Bound,
     Cls,
     Const,
@@ -79,6 +81,8 @@ def show(value: Value, ctx: Context | None = None, nested: int = 0) -> str:
         case Text(parts=parts):
             written = (str(one.value) if isinstance(one, Const) else f"{{{inner(one)}}}" for one in parts)
             return f'text "{"".join(written)}"'
+        case Array(name, rank=rank) if rank not in (0, None, MANY):
+            return f"{name}, rank {-rank} or more" if rank < 0 else f"{name}, rank {rank}"
         case Sort(name):
             return _SORTS.get(name, name)
         case Bound(holder, name):

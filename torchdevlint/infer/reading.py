@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import containers, options, paths, tensors
+from torchdevlint.infer import arrays, containers, host_libraries, opaque, options, paths, tensors
 from torchdevlint.infer.classes import (
     APPLY,
     attribute_of,
@@ -22,13 +22,14 @@ from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.state import FILLED, RENEWED, as_moved
 from torchdevlint.infer.values import (
     ARRAY,
+    ARRAY_NUMBER,
     BATCH_ENCODING,
     MEMBER,
     NOTHING,
     NUMBER,
-    NUMERIC,
     SIZE,
     UNKNOWN,
+    Array,
     Bound,
     Cls,
     Const,
@@ -49,6 +50,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    array,
     as_key,
     is_member,
     join,
@@ -109,7 +111,7 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return device_type(value.place) if name == "type" else Bound(value, name)
     if name == "parent" and paths.is_text(value):
         return paths.parent(value)
-    if value in (ARRAY, NUMERIC) and name in ("T", "real", "imag", "shape"):
+    if isinstance(value, Array) and name in ("T", "real", "imag", "shape"):
         return value if name != "shape" else SIZE
     if isinstance(value, (Const, Tup, Sort)):
         return Bound(value, name)
@@ -173,6 +175,9 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
         from torchdevlint.infer import devices
 
         return Device(devices.device_of(ctx, value))
+    if name in host_libraries.ATTRIBUTES and opaque.is_of_host_library(value):
+        is_table = value.op == "item" and isinstance(value.args[1], Ref)  # `frame[["a", "b"]]`
+        return array(2) if is_table else ARRAY
     return ctx.read(Term("attribute", value, name))
 
 
@@ -317,11 +322,11 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if value.op == "attribute" and ctx.mode == "summary":  # it may be a table, and what is looked up a tensor
             tensors.claim_index(ctx, value, key.items if isinstance(key, Tup) else [key], site)
         return ctx.read(Term("item", value, key)) if renewed is None else renewed
-    if value in (ARRAY, NUMERIC):
+    if isinstance(value, Array) and value != ARRAY_NUMBER:
         parts = key.items if isinstance(key, Tup) else (key,)
         tensors.claim_arrays(ctx, parts, site)
-        # A number is not sliced, and no array without a dimension is.
-        return ARRAY if any(isinstance(one, SliceValue) for one in parts) else NUMERIC
+        rank = arrays.index(value, parts).rank
+        return array(rank, Term("item", value, key) if ctx.mode == "summary" else None)
     if isinstance(value, Cls):
         made = attribute_of(ctx, value, "__class_getitem__", value)
         meta = metaclass_of(ctx, value.cls)
@@ -420,8 +425,8 @@ def element(ctx: Context, value: Value) -> Value:
         return renewed if renewed is not None else ctx.read(Term("element", value)) if value is not UNKNOWN else UNKNOWN
     if isinstance(value, Bound) and value.name == "__dict__":
         return _name_of_attribute(ctx, value.object)
-    if value in (ARRAY, NUMERIC):
-        return NUMERIC
+    if isinstance(value, Array):
+        return arrays.element(value)
     if isinstance(value, Cls) and is_enum(ctx.analysis, value.cls):
         return join(*_members(ctx, value)) if _members(ctx, value) else UNKNOWN
     return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN

@@ -33,6 +33,7 @@ from torchdevlint.infer.values import (
     NOTHING,
     NUMBER,
     UNKNOWN,
+    Array,
     Bound,
     Cls,
     Const,
@@ -53,6 +54,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    array,
     one_of,
     options_of,
     text_of,
@@ -315,6 +317,12 @@ class Replay:
             return value
         return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
 
+    def _array(self, value: Array) -> Value:
+        if value.of is None:
+            return value
+        here = self._unasked(value.of)  # what makes it has claimed what it does
+        return here if isinstance(here, Array) else array(value.rank, here if isinstance(here, Term) else None)
+
     def _term(self, term: Term) -> Value:
         """A term of which the value is not known yet."""
         if not term.waits:
@@ -385,6 +393,7 @@ _AS_IT_IS = nullcontext()
 # How a value of a summary is made into one here, by its type, terms aside; a value of any other type is the same for each call.
 _VALUES: dict[type, Callable[[Replay, Any], Value]] = {
     Tensor: Replay._tensor,
+    Array: Replay._array,
     Ref: Replay._object,
     Tup: Replay._tuple,
     Text: Replay._text,

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import (
     annotated,
+    arrays,
     claims,
     containers,
     devices,
+    host_libraries,
     modules,
+    opaque,
     operators,
     paths,
     reading,
@@ -27,7 +30,6 @@ from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ARRAY,
-    ARRAY_NUMBER,
     CLOCK,
     DTYPE,
     EXPECTED_ERROR,
@@ -37,12 +39,12 @@ from torchdevlint.infer.values import (
     NOTHING,
     NOWHERE,
     NUMBER,
-    NUMERIC,
     SIZE,
     SLICE,
     TRUE,
     UNKNOWN,
     Args,
+    Array,
     Bound,
     Const,
     Device,
@@ -60,9 +62,11 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    array,
     as_key,
     at_least,
     consistent,
+    is_array,
     is_elsewhere,
     is_open,
     join,
@@ -405,7 +409,7 @@ def binary(
         if overloaded is not None:
             return overloaded
     for one, other in ((left, right), (right, left)):
-        if other == ARRAY and isinstance(one, Tensor) and site is not None:
+        if is_array(other) and isinstance(one, Tensor) and site is not None:
             claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)  # through `ndarray.__array_priority__`
     if claims.may_be_module(ctx, left) or claims.may_be_module(ctx, right):
         return unknown(site)  # its class says what the operator does
@@ -428,8 +432,8 @@ def binary(
     if known:
         for term in terms:
             # What an unknown function gives may be a sparse matrix of SciPy, or an operator that is no tensor.
-            is_array = operator == "@" and (term.op != "call" or _is_call_of_method(term))
-            for one in {term} if is_array else _arrays_in(ctx, term):
+            is_matrix = operator == "@" and (term.op != "call" or _is_call_of_method(term))
+            for one in {term} if is_matrix else _arrays_in(ctx, term):
                 if one.op != "moved":
                     ctx.prove(one)
     if site is not None and all(
@@ -578,8 +582,10 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
         return ctx.new(site, "list", None, {"*": inner}, tag="union") if site is not None else left
     if operator == "+" and isinstance(left, Tup) and isinstance(right, Tup):
         return Tup(left.items + right.items)
-    if ARRAY in (left, right) or NUMERIC in (left, right):
-        return ARRAY if ARRAY in (left, right) else NUMERIC
+    if isinstance(left, Array) or isinstance(right, Array):
+        ranks = [arrays.rank_of(ctx, one) for one in (left, right)]
+        rank = operators.product(ranks) if operator == "@" else arrays.broadcast(ranks)
+        return array(rank, Term("binary", operator, left, right) if ctx.mode == "summary" else None)
     return UNKNOWN if UNKNOWN in (left, right) else NUMBER
 
 
@@ -644,11 +650,11 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
         if all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts):
             return rank if rank is None else MANY
         # A slice leaves its dimension, and an array gives its own, whatever the other indices take away.
-        left = sum(isinstance(part, SliceValue) or part == NONE for part in parts) + (ARRAY in parts)
+        left = sum(isinstance(part, SliceValue) or part == NONE for part in parts) + any(map(is_array, parts))
         if any(isinstance(part, (Tensor, Term, OneOf)) for part in parts):
             return at_least(min(left, 1))
         taken = sum(not isinstance(part, SliceValue) and part not in (NONE, Const(Ellipsis)) for part in parts)
-        return at_least(max(least(rank) - taken + parts.count(NONE) + (ARRAY in parts), left))
+        return at_least(max(least(rank) - taken + parts.count(NONE) + any(map(is_array, parts)), left))
     if rank == 0:
         return rank
     for part in parts:
@@ -659,7 +665,7 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
             rank += 1
         elif isinstance(part, Tensor):
             return MANY if part.rank is not None or rank > 1 else None
-        elif part == ARRAY:
+        elif is_array(part):
             return MANY
         elif not isinstance(part, SliceValue) and part != Const(Ellipsis):
             return None
@@ -669,7 +675,7 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
 def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
     """`target[key] = value`."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
-    if target == ARRAY:
+    if is_array(target):
         claim_arrays(ctx, [*parts, value], site)
         return
     for guards, one in placed(options_of(target)):
@@ -805,19 +811,21 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
         return value.rank
     if isinstance(value, Term):
         return MANY if _is_sequence(value) or _is_of_array(value) else None
-    if isinstance(value, Const) or value in (NUMBER, ARRAY_NUMBER):
+    if isinstance(value, Array):
+        return value.rank
+    if isinstance(value, Const) or value == NUMBER:
         return 0
     known = reading.items(ctx, value)
     if known is not None:
         inner = rank_of_data(ctx, known[0]) if known else None
         return shifted(inner, 1)
-    return MANY if value == ARRAY or isinstance(value, Ref) else None
+    return MANY if isinstance(value, Ref) else None
 
 
 def _is_of_array(term: Term) -> bool:
     """True for `array ** self.power` and `... / x`: whatever the other operand is, an array has its dimensions still."""
     parts = term.args[1:] if term.op == "binary" else ()
-    return any(one == ARRAY or (isinstance(one, Term) and _is_of_array(one)) for one in parts)
+    return any(is_array(one) or (isinstance(one, Term) and _is_of_array(one)) for one in parts)
 
 
 _LISTING = frozenset(Ext(f"builtins.{name}") for name in ("list", "tuple", "sorted"))
@@ -868,10 +876,10 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
         is_place_kept = isinstance(first, Ext) or all(map(_is_dtype_alone, alternatives(first)))
         return value if is_place_kept else Tensor(NOWHERE, value.rank)
     if name == "numpy" and keywords.get("force", NONE) != NONE:
-        return ARRAY
+        return array(value.rank)
     if name in ("numpy", "__array__"):
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
-        return ARRAY
+        return array(value.rank)
     if name == "get_device":
         return Device(value.device)  # its index, which names it as well
     if name == "tolist" and value.rank not in (0, None):
@@ -952,9 +960,11 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
         is_tensor = isinstance(value, Term) and is_computed_elsewhere(value)
         asked: Value = Tensor(Term("own", value), MANY) if is_tensor else value
         claims.claim(ctx, "host", [Operand(asked, False, "method")], site)
+        return arrays.left(ctx, MANY, function, args, keywords, site)
+    if name == "to_numpy" or (name in host_libraries.METHODS and opaque.is_of_host_library(value)):
         return ARRAY
     if name == "astype":  # of arrays, of matrices of SciPy and of tables; no tensor has it
-        return ARRAY
+        return arrays.left(ctx, MANY, function, args, keywords, site)
     if isinstance(value, Term) and ctx.analysis.class_of_receiver(value) is None:
         if name == "size" and len(args) == 1 and isinstance(args[0], Const) and not keywords:
             ctx.prove(value)  # the size of an array or an image is no method, and that of a group takes no dimension

@@ -273,10 +273,21 @@ class Ext:
 class Sort:
     """A value of which only its sort is known.
 
-    "number", "array", "array number" (of no dimension), "array or number", "size", "dtype", "other", "accelerator" (a string that names one).
+    "number", "size", "dtype", "other", "accelerator" (a string that names one), ...
     """
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Sort):
+    """An array of NumPy, or of what reads like one. `rank` as that of a tensor: 0 for its numbers, None for what may be one.
+
+    `of` is what it is computed by where a caller may tell more of its rank.
+    """
+
+    rank: int | None
+    of: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +371,7 @@ Keywords: TypeAlias = dict[str, Value]
 NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
 NUMBER, SIZE, OTHER = Sort("number"), Sort("size"), Sort("other")
 DATA = Sort("data")  # of a test: the truth of a tensor decides it
-ARRAY, ARRAY_NUMBER, NUMERIC = Sort("array"), Sort("array number"), Sort("array or number")
+ARRAY, ARRAY_NUMBER, NUMERIC = Array("array", MANY), Array("array number", 0), Array("array or number", None)
 CLOCK = Sort("clock")  # a time: what is computed with it is a number, or raises
 ACCELERATOR_NAME = Sort("accelerator")
 BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
@@ -506,6 +517,7 @@ _TERMS_IN: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     tuple: lambda value: value,
     Tensor: lambda value: (value.device,),
     Device: lambda value: (value.place,),
+    Array: lambda value: (value.of,),
     Func: lambda value: (value.frame, value.receiver),
 }
 _LIVES_IN_HEAP = frozenset({Ref, Func, Cls, Partial, Super})
@@ -609,14 +621,20 @@ def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
 
 
 def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
-    """Tensors of one place and origin are one, of a rank that holds for both."""
+    """Tensors of one place and origin are one, of a rank that holds for both; so are arrays."""
     tensors: list[Tensor] = []
+    arrays: list[Array] = []
     for value in tuple(found):
         if type(value) is Tensor:
             tensors.append(value)
+        elif type(value) is Array:
+            arrays.append(value)
         elif type(value) is Term and value.op == NO_TENSOR and value.args[0] in found:
             ways += (found[value.args[0]], found[value])
             found[value.args[0]] &= found.pop(value)  # what it is if it is no tensor, and what it is
+    if len(arrays) > 1:
+        guards = frozenset.intersection(*(found.pop(one) for one in arrays))
+        found[array(at_least(min(least(one.rank) for one in arrays)))] = guards
     if len(tensors) < 2:
         return
     alike: dict[tuple[Any, ...], list[Tensor]] = {}
@@ -638,6 +656,18 @@ def varies(value: object) -> bool:
     if isinstance(value, Term):
         return value.op in ("element", "unknown", "turn") or DATA in value.args or any(map(varies, value.args))
     return isinstance(value, tuple) and any(map(varies, value))
+
+
+def array(rank: int | None, of: Term | None = None) -> Array:
+    """An array of so many dimensions, or of at least so many until a caller tells more."""
+    if of is not None and of.waits and (rank is None or rank < 0):
+        return Array("array or number" if rank is None else "array", rank, of)
+    return ARRAY_NUMBER if rank == 0 else NUMERIC if rank is None else Array("array", rank)
+
+
+def is_array(value: Value) -> TypeGuard[Array]:
+    """True for what is an array and no number."""
+    return isinstance(value, Array) and value.rank not in (0, None)
 
 
 def join(*values: Value) -> Value:

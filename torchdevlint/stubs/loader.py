@@ -14,7 +14,8 @@ Syntax, one entry a line, in these files and in those of users (`torchdevlint.st
 the CPU as well, `Tensor @ ~~d` where the others have no dimension either. `Tensor @ cpu` must be, or is, on the CPU; `Tensor @ any` has a device
 of its own, and `list[Tensor @ first]` takes tensors of any, of which a result may be where the first one is, and the first ones of two lists share it.
 `Tensor[0]` has rank 0, `Tensor[1]` rank 1 or more; `Tensor[size]` takes its rank from its size argument, `Tensor[any]` may have any;
-without a word, `RANKS` in `knowledge/functions.py` tells it. `Self` is the first argument, `Self @ device` the same moved to the device of an argument.
+without a word, `RANKS` in `knowledge/functions.py` tells it. `Array` is an array of NumPy with a dimension or more, `Array[2]` one of so many.
+`Self` is the first argument, `Self @ device` the same moved to the device of an argument.
 A parameter `model: Module` is a module that is moved, in place, to where the function chooses. `Object` comes back where nothing is known of it.
 Several lines of one name are overloads: the first that fits the arguments holds.
 A class is a `Module` with `parameters`, which each of its inputs meets, with `weights` of which that is not certain, with `buffers` that it was
@@ -359,6 +360,8 @@ def _result(written: ast.expr | None) -> Result:
             inside = written.left.slice
             rank = inside.value if isinstance(inside, ast.Constant) else ast.unparse(inside)  # type: ignore[assignment]
         return Result("tensor", ast.unparse(written.right), rank)
+    if isinstance(written, ast.Subscript) and isinstance(written.value, ast.Name) and written.value.id == "Array":
+        return Result("array", rank=ast.literal_eval(written.slice))
     if isinstance(written, ast.Subscript):
         return Result("list", parts=(_result(written.slice),))
     if isinstance(written, ast.Call):

@@ -257,6 +257,10 @@ def _check_result(written: ast.expr, variables: set[str], devices: set[str]) -> 
         return
     if isinstance(written, ast.Name) and written.id in RESULTS:
         return
+    if isinstance(written, ast.Subscript) and _is_name(written.value, "Array"):
+        if not isinstance(written.slice, ast.Constant) or not _is_rank(written.slice):
+            raise StubError("the rank of an Array is a number")
+        return
     if isinstance(written, ast.Subscript) and _is_name(written.value, "list"):
         _check_result(written.slice, variables, devices)
         return

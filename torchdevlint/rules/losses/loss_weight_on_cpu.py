@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.stubs.knowledge import modules
 
 
 class LossWeightOnCpu(Inferred):
@@ -39,5 +38,4 @@ class LossWeightOnCpu(Inferred):
     """
 
     code, name, severity = "TDL301", "loss-weight-on-cpu", ERROR
-    needs = tuple(sorted(name.rpartition(".")[2] for name in modules.WEIGHTED_LOSSES))
     fixable = "sometimes"

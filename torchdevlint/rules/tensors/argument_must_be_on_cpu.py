@@ -39,5 +39,4 @@ class ArgumentMustBeOnCpu(Inferred):
     """
 
     code, name, severity = "TDL514", "argument-must-be-on-cpu", ERROR
-    needs = ("pack_padded_sequence", "tensor_split")
     fixable = "safe"

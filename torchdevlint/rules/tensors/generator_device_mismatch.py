@@ -48,7 +48,6 @@ class GeneratorDeviceMismatch(Inferred):
     """
 
     code, name, severity = "TDL513", "generator-device-mismatch", ERROR
-    needs = ("Generator",)
     fixable = "unsafe"
 
     def words(

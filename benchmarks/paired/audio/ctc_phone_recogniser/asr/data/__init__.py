@@ -1,0 +1,2 @@
+from .corpus import PhoneCorpus
+from .collate import Batch, pad_collate, BucketSampler

@@ -1,0 +1,3 @@
+from .config import AudioConfig, ModelConfig, TrainConfig
+
+__all__ = ["AudioConfig", "ModelConfig", "TrainConfig"]

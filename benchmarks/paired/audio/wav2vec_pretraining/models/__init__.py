@@ -1,0 +1,2 @@
+from models.quantizer import GumbelQuantizer
+from models.wav2vec import Wav2Vec

@@ -1,0 +1,1 @@
+from . import prototype  # noqa: F401

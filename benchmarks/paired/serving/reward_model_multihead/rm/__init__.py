@@ -1,0 +1,1 @@
+from . import backbones, losses  # noqa: F401  (fills the registries)
