@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.values import Kind
+from torchdevlint.infer import classes
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of
@@ -51,7 +52,7 @@ def describe(analysis: FileFacts, found: ClassSummary) -> None:
 
 
 def _is_module(analysis: FileFacts, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:
-    if any(base.is_module for base in summaries):
+    if any(base.is_module for base in summaries) or classes.is_module(analysis.inference, cls):
         return True
     for base in bases:
         if base in modules.MODULE_BASES or (base.startswith("torch.nn.") and base.rpartition(".")[2][:1].isupper()):

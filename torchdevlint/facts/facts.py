@@ -321,9 +321,7 @@ class Facts:
     @property
     def no_grad(self) -> bool:
         """True where gradients are off."""
-        return self.under(
-            "torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"
-        )
+        return self.under(*functions.WITHOUT_GRADIENTS)
 
     @property
     def class_summary(self) -> ClassSummary | None:

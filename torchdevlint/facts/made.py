@@ -23,8 +23,9 @@ from torchdevlint.infer.values import (
     Value,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge import methods, modules
-from torchdevlint.stubs.knowledge.functions import LOADS
+from torchdevlint.stubs.knowledge.functions import LOADS, WITHOUT_GRADIENTS
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _LOOPS = (ir.Unpack, ir.Iterate)
@@ -153,9 +154,21 @@ class Made(Guarded):
             return view
         if self.analysis.spelled(made.function, self.body) in LOADS:  # also where it is known what was saved there
             return self._loaded(made, self.body, view)
-        if view.kind is Kind.UNKNOWN:
-            return self._called(made, view)
-        return self._tensor_of_call(made, view) if view.kind is Kind.TENSOR else view
+        if view.kind not in (Kind.UNKNOWN, Kind.TENSOR):
+            return view
+        found = self._called(made, view) if view.kind is Kind.UNKNOWN else self._tensor_of_call(made, view)
+        return replace(found, needs_grad=False) if found.needs_grad and self.is_without_gradients(made) else found
+
+    def is_without_gradients(self, op: ir.Op) -> bool:
+        """True for an operation under `torch.no_grad()`, or in a function that is decorated with it."""
+        block = Lookup.of(self.body).block(op)
+        names = {
+            self.analysis.spelled(written.function, self.body)
+            for written in (self.definitions[one] for one in (block.withs if block is not None else ()))
+            if isinstance(written, ir.Call)
+        }
+        names |= {self.analysis.resolve_text(text) for text in self.body.decorators}
+        return not names.isdisjoint(WITHOUT_GRADIENTS)
 
     def _called(self, made: ir.Call, view: View) -> View:
         """What a call gives of which the inference knows nothing."""

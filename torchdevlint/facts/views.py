@@ -307,8 +307,7 @@ class Views(Made):
         cls = rec.cls
         definition = cls.cls if isinstance(cls, Cls) else None
         name = cls.name if isinstance(cls, Ext) else ""
-        place = ref.place
-        site = place[0] if isinstance(place, tuple) and isinstance(place[0], Site) else None
+        site = _made_at(ref.place)
         made = site.op if site is not None and site.unit is self._unit else None
         if rec.kind == "module" and name in modules.INPUT_MOVERS:
             inner = rec.fields.get(".module")
@@ -388,6 +387,14 @@ class Views(Made):
             if len(roots) == 1:
                 return View(parameter=roots[0].args[1], symbol="computed")
         return NO_VALUE
+
+
+def _made_at(place: object) -> Site | None:
+    """Where an object was made: what a function makes for its caller, at the call of that."""
+    if isinstance(place, tuple) and place[0] == "at":
+        called = place[1][0] if isinstance(place[1], tuple) else place[1]
+        return called if isinstance(called, Site) else None
+    return place[0] if isinstance(place, tuple) and isinstance(place[0], Site) else None
 
 
 def _constant(constant: Any) -> View:

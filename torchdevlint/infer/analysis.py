@@ -95,6 +95,7 @@ class Analysis:
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self._ways: dict[tuple[int, int, str], dict[ir.Body | None, Fault]] = {}  # what is open, by where it is entered
         self.met: set[tuple[Site, Site | None]] = set()
+        self.placed: set[tuple[ir.Class, bool]] = set()
         self.shown: set[tuple[Site, Site | None]] = set()  # met by what the file's module, or that of a caller, runs
         self.lists: set[Site] = set()
         self.passed: set[tuple[Site, ir.Body]] = set()
@@ -452,6 +453,7 @@ class Analysis:
                     ):
                         self._keep(fault)  # for whoever calls the module
             self.met |= {(site, origin) for site, origin in caller.met if site.unit is self.unit}
+            self.placed |= caller.placed
             self.shown |= {(site, origin) for site, origin in caller.shown if site.unit is self.unit}
             self.lists |= caller.lists
             self._called_elsewhere |= {body for body in caller.calls if self.unit_of(body) is self.unit}
@@ -490,10 +492,15 @@ class Analysis:
         # the same function reads it as an array: it is on the CPU, or nothing works
         return fault.host is None or fault.other.device not in read_on_host
 
-    @staticmethod
-    def _is_met(fault: Fault, met: set[tuple[Site, Site | None]]) -> bool:
-        """Whether calls that are known meet a claim that is open for others."""
-        if fault.other.device == OWN_SELF or fault.roles == claims.RETURNED:
+    def _is_met(self, fault: Fault, met: set[tuple[Site, Site | None]]) -> bool:
+        """Whether calls that are known meet a claim that is open for others.
+
+        Of a module that is not so where a program that never moves it calls it; one that brings it back to the CPU knows what it calls there.
+        """
+        owner = fault.entry.owner if fault.entry is not None else None
+        if fault.roles == claims.RETURNED:
+            return False
+        if fault.other.device == OWN_SELF and not (owner is not None and {(owner, True), (owner, False)} <= self.placed):
             return False
         if fault.host is None:
             return (fault.site, None) in met
@@ -535,6 +542,7 @@ class Analysis:
         for one in self._told_by(module.heard, heard):
             met = self.shown if one is module.heard else self.met
             met |= one.met
+            self.placed |= one.placed
             self.lists |= one.lists
             self.passed |= one.passed
             self.bounds += one.bounds

@@ -42,10 +42,12 @@ from torchdevlint.infer.values import (
     as_key,
     consistent,
     for_each,
+    holds_partial,
     is_accelerator,
     is_array,
     is_elsewhere,
     is_member,
+    is_partial,
     one_of,
     varies,
     waits,
@@ -228,7 +230,12 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
     if asked is not None:
         return asked
     written, key = ctx.rec(right) if isinstance(right, Term) else None, as_key(left)
-    if written is not None and isinstance(key, Const) and ("k", key.value) in written.fields:
+    if (
+        written is not None
+        and isinstance(key, Const)
+        and ("k", key.value) in written.fields
+        and not is_partial(key.value)
+    ):
         return TRUE
     if ctx.mode == "summary" and (waits(left) or isinstance(right, Term)) and not is_member(left):
         return Term("contains", left, right)
@@ -237,9 +244,11 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
         return Const(str(left.value) in right.value)
     known = reading.items(ctx, right)
     keys = [as_key(one) for one in known] if known is not None else [UNKNOWN]
+    rec = ctx.heap.get(right) if isinstance(right, Ref) else None
+    if isinstance(left, Const) and (is_partial(left.value) or (rec is not None and holds_partial(rec))):
+        return NUMBER
     if isinstance(left, Const) and all(isinstance(one, Const) for one in keys):
         return Const(left in keys)
-    rec = ctx.heap.get(right) if isinstance(right, Ref) else None
     if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
         return Const(("k", left.value) in rec.fields)
     return NUMBER

@@ -28,6 +28,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     as_key,
+    is_partial,
     join,
     of_key,
     one_of,
@@ -408,7 +409,7 @@ def _pairs(rec: Rec, site: Site | None) -> Value:
 
 def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Site | None) -> Value:
     first = as_key(args[0]) if args else UNKNOWN
-    if isinstance(first, Const) and ("k", first.value) in rec.fields:
+    if isinstance(first, Const) and ("k", first.value) in rec.fields and not is_partial(first.value):
         if name == "pop":
             _drop(ctx, ref, rec, first)
         return rec.at(("k", first.value))

@@ -276,6 +276,9 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
     if rec.kind == "module" or rec.kind == "overlay":
         fields["@device"] = place
         fields.pop("@implicit", None)
+        if ctx.mode == "module" and isinstance(rec.cls, Cls) and place != NOWHERE:
+            classes_of = classes.bases_of(ctx.analysis, rec.cls.cls)
+            ctx.analysis.heard.placed |= {(one, place == HOST) for one in classes_of}
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
     for key, content in rec.fields.items():
         if (isinstance(key, str) and key.startswith("@")) or key == "default":

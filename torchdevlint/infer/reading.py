@@ -52,9 +52,12 @@ from torchdevlint.infer.values import (
     alternatives,
     array,
     as_key,
+    holds_partial,
     is_member,
+    is_partial,
     join,
     lift,
+    may_be_same,
     of_key,
     shifted,
     waits,
@@ -371,6 +374,10 @@ def _item_of_object(
         k = key.value
         if type(k) is int and k < 0 and "*" not in rec.fields:
             k += sum(1 for name in rec.fields if isinstance(name, tuple))
+        if rec.kind == "dict" and (is_partial(k) or holds_partial(rec)):
+            fitting = [one for field, one in rec.items.items() if field == "*" or may_be_same(field[1], k)]
+            if fitting:
+                return join(*fitting)
         if ("k", k) in rec.fields:
             kept: Value = rec.fields["k", k]
             return join(kept, rec.fields["*"]) if rec.kind == "list" and "*" in rec.fields else kept

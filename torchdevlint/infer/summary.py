@@ -214,11 +214,12 @@ def _is_made_with_its_module(made: Site) -> bool:
 class Heard:
     """What one evaluation told beside its result: faults, claims that are met, bodies that were asked for and called, limits that were hit.
 
-    `told` are the faults in their order, `looked_at` the bodies that were read and not asked for, `writes` and `reads` what was saved and loaded.
+    `placed` are the classes of modules that a program moves, with whether that is to the CPU. `told` are the faults in their order, `looked_at` the bodies that were read and not asked for, `writes` and `reads` what was saved and loaded.
     """
 
     faults: dict[tuple[int, int, str], Fault] = field(default_factory=dict)
     met: set[tuple[Site, Site | None]] = field(default_factory=set)
+    placed: set[tuple[ir.Class, bool]] = field(default_factory=set)
     lists: set[Site] = field(default_factory=set)  # calls of modules of unknown classes that are given a list
     # where a claim was asked, and the functions that a caller came through
     passed: set[tuple[Site, ir.Body]] = field(default_factory=set)
@@ -243,6 +244,7 @@ class Heard:
         for fault in other.told:
             self.keep(fault)
         self.met |= other.met
+        self.placed |= other.placed
         self.lists |= other.lists
         self.passed |= other.passed
         self.asked.update(other.asked)

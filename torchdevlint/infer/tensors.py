@@ -69,6 +69,7 @@ from torchdevlint.infer.values import (
     is_array,
     is_elsewhere,
     is_open,
+    is_partial,
     join,
     least,
     one_of,
@@ -729,7 +730,9 @@ def store_in_container(
             ctx.emit(Term("stored", target, key, value, site))
             return
     if isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int):
-        ctx.put(target, ("k", key.value), value)
+        several = ctx.rec(target) if is_partial(key.value) else None
+        before = several.fields.get(("k", key.value)) if several is not None else None
+        ctx.put(target, ("k", key.value), value if before is None else join(before, value))
         return
     rec = ctx.rec(target)
     keys = [as_key(one) for one in alternatives(key)]

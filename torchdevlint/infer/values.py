@@ -460,10 +460,16 @@ MEMBER = "member"
 """The tag of an object that is a member of an `Enum`."""
 
 
+ANY_PART = "@any"
+"""What stands in a key for a part that nobody knows, beside one that is known: `(length, x.device)`."""
+
+
 def as_key(value: Value) -> Value:
-    """What a value is as the key of a dict: classes, functions, members of an `Enum` and tuples of constants are told apart as constants are."""
+    """What a value is as the key of a dict: classes, functions, members of an `Enum`, devices and tuples of these are told apart as constants are."""
     if isinstance(value, Ext):
         return Const((Ext, value.name))
+    if isinstance(value, Device):
+        return value if isinstance(value.place, Term) or value.place == NOWHERE else Const((Device, value.place))
     if isinstance(value, (Cls, Func)):
         return Const((type(value), value.cls if isinstance(value, Cls) else value.body))
     if isinstance(value, Ref):
@@ -474,8 +480,34 @@ def as_key(value: Value) -> Value:
         return Const(tag) if isinstance(tag, tuple) and tag[:1] == (MEMBER,) else value
     if not isinstance(value, Tup):
         return value
-    parts = tuple(one.value for one in map(as_key, value.items) if isinstance(one, Const))
-    return Const(parts) if len(parts) == len(value.items) else value
+    keys = [as_key(one) for one in value.items]
+    parts = tuple(one.value if isinstance(one, Const) else ANY_PART for one in keys)
+    is_device = any(isinstance(one, Const) and is_key_of(Device, one.value) for one in keys)
+    return Const(parts) if ANY_PART not in parts or (is_device and not waits(value)) else value
+
+
+def is_key_of(kind: type, key: object) -> bool:
+    """True for what `as_key` makes of a value of this type."""
+    return isinstance(key, tuple) and key[:1] == (kind,)
+
+
+def is_partial(key: object) -> bool:
+    """True for a key of which a part is not known, so that it stands for several."""
+    return isinstance(key, tuple) and ANY_PART in key
+
+
+def holds_partial(rec: Rec) -> bool:
+    """True for a dict with such a key."""
+    return any(isinstance(field, tuple) and is_partial(field[1]) for field in rec.fields)
+
+
+def may_be_same(key: object, other: object) -> bool:
+    """True for keys that agree in all parts that are known of both."""
+    if not (is_partial(key) or is_partial(other)):
+        return key == other
+    if not isinstance(key, tuple) or not isinstance(other, tuple) or len(key) != len(other):
+        return False
+    return all(ANY_PART in (one, two) or one == two for one, two in zip(key, other, strict=True))
 
 
 def is_member(value: Value) -> bool:
@@ -486,9 +518,9 @@ def is_member(value: Value) -> bool:
 def of_key(key: Any) -> Value:
     """What a loop over a dict gives for a key that `as_key` has made a constant of."""
     if not isinstance(key, tuple):
-        return Const(key)
+        return OTHER if key == ANY_PART else Const(key)
     if key and isinstance(key[0], type):
-        return Ext(key[1]) if key[0] is Ext else OTHER
+        return Ext(key[1]) if key[0] is Ext else Device(key[1]) if key[0] is Device else OTHER
     return OTHER if key[:1] == (MEMBER,) else Tup(tuple(map(of_key, key)))
 
 

@@ -158,3 +158,8 @@ RANKS: dict[str, str] = {
         "loss",
     ),
 }
+
+# Managers and decorators under which nothing that is computed requires grad.
+WITHOUT_GRADIENTS = frozenset(
+    ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode")
+)
