@@ -161,3 +161,13 @@ def loss(rates):
     assert found.code == "TDL505"
     assert found.fix is not None
     assert found.fix.applicability is Applicability.UNSAFE
+
+
+def test_what_a_helper_without_tensors_reads_is_mended_where_it_is_handed_on(tmp_path: Path) -> None:
+    """A file without any word of torch is not looked at; the call in the other one is."""
+    helper = "import numpy as np\n\ndef search(queries):\n    return np.asarray(queries).argsort()\n"
+    main = "import torch\nfrom index import search\n\nx = torch.rand(3, device='cuda')\nprint(search(x))\n"
+    (finding,) = [one for one in check(tmp_path, {"index.py": helper, "main.py": main}) if one.code == "TDL509"]
+    assert (Path(finding.filename).name, finding.span.start.row) == ("main.py", 5)
+    assert "NumPy reads it in host memory" in finding.message
+    assert finding.fix is not None and finding.fix.applicability is Applicability.SAFE

@@ -500,7 +500,9 @@ class Analysis:
         owner = fault.entry.owner if fault.entry is not None else None
         if fault.roles == claims.RETURNED:
             return False
-        if fault.other.device == OWN_SELF and not (owner is not None and {(owner, True), (owner, False)} <= self.placed):
+        if fault.other.device == OWN_SELF and not (
+            owner is not None and {(owner, True), (owner, False)} <= self.placed
+        ):
             return False
         if fault.host is None:
             return (fault.site, None) in met

@@ -134,6 +134,8 @@ class Fault(NamedTuple):
             if held.unit is not ways[-1].unit:
                 held = next(way for way in ways if way.unit is ways[-1].unit)
             return next((way for way in ways if made is not None and way.body is made.body), held)
+        if self.kind == "host" and self.given is not None and not self.site.unit.is_looked_at:
+            return self.given.call  # a helper that knows nothing of tensors
         is_sample = self.host is not None and self.host.implicit == "batch"
         # Samples belong on the CPU, and are moved by whoever takes them out of their loader.
         used = self.given.call if self.given is not None and is_sample else self.site
@@ -214,7 +216,8 @@ def _is_made_with_its_module(made: Site) -> bool:
 class Heard:
     """What one evaluation told beside its result: faults, claims that are met, bodies that were asked for and called, limits that were hit.
 
-    `placed` are the classes of modules that a program moves, with whether that is to the CPU. `told` are the faults in their order, `looked_at` the bodies that were read and not asked for, `writes` and `reads` what was saved and loaded.
+    `placed` are the classes of modules that a program moves, with whether that is to the CPU. `told` are the faults in their order,
+    `looked_at` the bodies that were read and not asked for, `writes` and `reads` what was saved and loaded.
     """
 
     faults: dict[tuple[int, int, str], Fault] = field(default_factory=dict)

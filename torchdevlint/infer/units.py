@@ -13,10 +13,15 @@ from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import SETS_DEFAULT
 from torchdevlint.source.grounds import Ground
+from torchdevlint.source.sieve import MODULES, SPELLINGS
 
 _PLAIN_DECORATORS = frozenset({"staticmethod", "contextmanager", "asynccontextmanager", "lru_cache", "cache"})
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
+
+
+_OF_LIBRARIES = tuple(name.decode() for name in MODULES)
+_OF_DEVICE_CODE = frozenset(name.decode().strip(".(") for name in SPELLINGS)
 
 
 def chooses_current_device(program: ir.Program) -> bool:
@@ -133,6 +138,12 @@ class Unit:
         self._captured.clear()
         for op in replaced:
             self._sites.pop(id(op), None)
+
+    @cached_property
+    def is_looked_at(self) -> bool:
+        """False for a file without any word of tensors, of which no rule is asked (`torchdevlint.source.sieve`)."""
+        words = self.program.words
+        return not words.isdisjoint(_OF_DEVICE_CODE) or any(name in word for word in words for name in _OF_LIBRARIES)
 
     @cached_property
     def chooses_current_device(self) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.units import Unit
     from torchdevlint.program import ir
 
-MOST_DEPTH = 14  # of a term; what nests deeper is unknown
+MOST_DEPTH = 30  # of a term; what nests deeper is unknown
 MOST_ALTERNATIVES = 5
 _MOST_MODELS = 2  # of more objects than that: each is called
 _MOST_TERMS = 200_000

@@ -174,6 +174,13 @@ def _words(
             f"{line} combines it with a tensor on {where}: on an accelerator that raises {MISMATCH}. "
             f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
         )
+    if fault.kind == "host" and fault.given is not None and told_at is fault.given.call and told_at is not fault.site:
+        met = "at {0}" if related and related[0].op is fault.site.op else "in another file"
+        what = f"{_handed_name(fault, facts) or 'what is given here'} {_is(fault)} on {where}"
+        return (
+            f"{what}, and NumPy reads it in host memory {met}; call `.cpu()` first",
+            "On an accelerator that raises a TypeError.",
+        )
     if fault.kind == "host":
         what = f"{_operand_name(fault, told_at, facts) or 'this tensor'} {_is(fault)} on {where}"
         if fault.roles[1] == "lengths":
@@ -283,7 +290,8 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
     """The meeting, where the tensor was made, and the calls that lead there."""
     other = said(fault.other.device)
     made = fault.host.origin if fault.host is not None else None
-    meets = "here it is returned" if fault.roles == RETURNED else f"here it meets a tensor on {other}"
+    reads = "here it is read in host memory" if fault.kind == "host" else f"here it meets a tensor on {other}"
+    meets = "here it is returned" if fault.roles == RETURNED else reads
     several = [(fault.site, meets), (made, "this tensor is made on the CPU")]
     if fault.holder is not None and fault.holder is not made:
         several.append((fault.holder, "the module is made here"))

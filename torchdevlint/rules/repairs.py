@@ -28,6 +28,7 @@ from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import makes_tensor, operations
+from torchdevlint.rules.ways import handed_on
 from torchdevlint.rules.wording import is_surely_tensor, may_be_none, operands_of
 from torchdevlint.stubs.knowledge import functions
 
@@ -176,11 +177,13 @@ def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
 
 def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     """`.cpu()` on what NumPy, or an argument that is read on the host, is given."""
-    inside, call = facts_at(fault.site, facts), fault.site.op
+    handed = handed_on(fault) if fault.place is not fault.site else None
+    place = fault.site if handed is None else handed[0]
+    inside, call = facts_at(place, facts), place.op
     if inside is None or not isinstance(call, ir.Call):
         return None
-    role = fault.roles[1]
-    register = read_on_host(call, role, inside)
+    role = fault.roles[1] if handed is None else ""
+    register = read_on_host(call, role, inside) if handed is None else handed[1]
     if register is None:
         return None
     detach = role != "lengths" and inside.value(register).needs_grad and not inside.no_grad
