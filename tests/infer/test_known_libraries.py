@@ -7,6 +7,7 @@ import ast
 import pytest
 
 from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import from_ast
 
 IMPORTS = """
@@ -258,3 +259,41 @@ def test_what_is_found(lines: str) -> None:
         {fault.site.op.node.lineno for fault in analyse(program).decided() if fault.site.op.node is not None}
     )
     assert found == expected
+
+
+IGNITE = """
+import torch
+from torch import nn
+from ignite.engine import Engine, Events
+
+device = torch.device("cuda")
+model = nn.Linear(3, 1).to(device)
+weight = torch.ones(3)
+rows = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(8, 3)), batch_size=2)
+
+def step(engine, batch):
+    return model(batch[0]{move})
+
+trainer = Engine(step)
+
+@trainer.on(Events.EPOCH_COMPLETED, 3)
+def log(engine, n):
+    return weight + torch.zeros(n, device="{place}")
+
+trainer.{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("move", "place", "call", "count"),
+    [
+        ("", "cpu", "run(rows, max_epochs=1)", 1),
+        (".to(device)", "cpu", "run(rows, max_epochs=1)", 0),
+        (".to(device)", "cuda", "run(rows, max_epochs=1)", 1),
+        ("", "cuda", "run(rows, max_epochs=1)", 2),
+    ],
+)
+def test_an_engine_of_ignite_calls_its_function_and_handlers(move: str, place: str, call: str, count: int) -> None:
+    text = IGNITE.format(move=move, place=place, call=call)
+    faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
+    assert [one.verdict for one in faults] == ["broken"] * count

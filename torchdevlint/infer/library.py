@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from torchdevlint.infer import claims, classes, containers, devices, optimizers, options, reading, tensors
+from torchdevlint.infer import claims, classes, containers, devices, engines, optimizers, options, reading, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -384,6 +384,8 @@ def method(
         return NONE
     if cls == _POOL:
         return _of_pool(call)
+    if cls == engines.ENGINE:
+        return engines.method(call, ref)
     if cls == "random.Random":
         row = _TABLE.get("random." + name)
         return NUMBER if row is None else row(call)
@@ -850,6 +852,8 @@ _TABLE: dict[str, Row] = {
     **_rows("multiprocessing.", "Pool pool.Pool pool.ThreadPool dummy.Pool", _object(_POOL)),
     "torch.multiprocessing.Pool": _object(_POOL),
     "concurrent.futures.wait": _waited,
+    **_rows("ignite.engine.", "Engine engine.Engine", engines.make),
+    engines.DECORATED: engines.decorated,
     "torch.jit.fork": lambda call: _future(call, _called(call)),
     "torch.multiprocessing.spawn": _spawned,
     **_rows("weakref.", "ref WeakMethod", lambda call: always(call.at(0))),
