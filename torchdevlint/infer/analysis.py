@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import autograd, callers, claims, classes, devices
+from torchdevlint.infer import autograd, callers, claims, classes, devices, tensors
 from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.annotated import says_tensor
 from torchdevlint.infer.calls import bind
@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
+    NOWHERE,
     UNKNOWN,
     Cls,
     Const,
@@ -713,6 +714,37 @@ class Analysis:
                     ctx.heap, ctx.is_first = dict(found), found is not heap
                     self._call_open(ctx, method, ref)
             ctx.heap, ctx.is_first = heap, False
+        for setter in methods:
+            left = self._left_on_host(ctx, ref, setter, methods, begun)
+            for method in methods if left is not None else ():
+                if method is not setter and method not in of_autograd:
+                    heap, ctx.heap = ctx.heap, dict(left or {})
+                    self._call_open(ctx, method, ref)
+                    ctx.heap = heap
+
+    def _left_on_host(
+        self, ctx: Context, ref: Ref, setter: ir.Body, methods: list[ir.Body], begun: Heap
+    ) -> Heap | None:
+        """What the next method finds behind one that makes a tensor anew on the CPU which the constructor has made elsewhere: `reset`, `load`.
+
+        None where there is no such tensor, and where some method moves it: whoever calls the one calls the other.
+        """
+        placed = {key for key, content in begun[ref].fields.items() if _is_placed(content)}
+        placed &= _attributes_changed(self.summary(setter))
+        if not placed:
+            return None
+        heap, muted = ctx.heap, ctx.mute
+        ctx.heap, ctx.mute = dict(begun), True
+        self._call_open(ctx, setter, ref)
+        found, ctx.heap, ctx.mute = ctx.heap, heap, muted
+        given = {key: tensors.as_tensor(ctx, content) for key, content in found[ref].fields.items() if key in placed}
+        fields = {key: content for key, content in given.items() if _is_on_host(content)}
+        moved = {key for one in methods if one is not setter for key in _attributes_moved(self.summary(one))}
+        fields = {key: content for key, content in fields.items() if key not in moved and _is_made_anew(content)}
+        if not fields:
+            return None
+        begun_with = begun[ref]
+        return {**begun, ref: Rec(begun_with.kind, begun_with.cls, {**begun_with.fields, **fields})}
 
     def _pass(self, ctx: Context, cls: Cls, steps: list[ir.Body]) -> None:
         """A pass forward and one backward through a function of autograd, with what somebody from outside gives."""
@@ -912,6 +944,39 @@ def _tensors_of(content: object) -> list[Tensor]:
 
 def _is_on_host(content: object) -> bool:
     return isinstance(content, Tensor) and content.device == HOST
+
+
+def _is_placed(content: object) -> bool:
+    """True for a tensor that is where somebody said, and nobody said the CPU."""
+    several = _tensors_of(content)
+    return bool(several) and all(one.device not in (HOST, NOWHERE, OWN_SELF) and not one.follows for one in several)
+
+
+def _is_made_anew(content: object) -> bool:
+    """True for a tensor of which nothing says that it is meant to be on the CPU: one that is made there, or taken from a file."""
+    return all(
+        one.origin is not None and one.origin.body is not None and not _is_move(one.moved)
+        for one in _tensors_of(content)
+    )
+
+
+def _is_move(site: Site | None) -> bool:
+    """True for `x.cpu()`, and not for a load that names a device."""
+    if site is None or site.body is None or not isinstance(site.op, ir.Call):
+        return site is not None
+    return Lookup.of(site.body).called(site.op) in devices.MOVES
+
+
+def _attributes_moved(summary: Summary | None) -> set[Any]:
+    """The attributes of its object that a method moves."""
+    receivers = [rec for place, rec in (summary.effects.items() if summary is not None else ()) if _is_receiver(place)]
+    return {
+        key
+        for rec in receivers
+        for key, content in rec.fields.items()
+        for one in alternatives(content)
+        if isinstance(one, Term) and one.op == "moved"
+    }
 
 
 def _placed(value: Value) -> Value:

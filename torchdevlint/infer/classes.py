@@ -102,7 +102,7 @@ def is_module(analysis: Analysis, cls: ir.Class) -> bool:
 def _is_module(analysis: Analysis, cls: ir.Class) -> bool:
     own, names = _lineage(analysis, cls)
     known = any(name in _MODULE_BASES or analysis.stubs.module_class(name) is not None for name in names)
-    if not known and names:
+    if not known and names and not all(map(_is_other_class_of_torch, names)):
         has_forward = any("forward" in one.methods for one in own)
         known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)
         known = known or any(_registers(method) for one in own for method in one.methods.values())
@@ -110,6 +110,11 @@ def _is_module(analysis: Analysis, cls: ir.Class) -> bool:
             name.rpartition(".")[2] in ("LightningModule", "PreTrainedModel", "Module") for name in names
         )
     return known
+
+
+def _is_other_class_of_torch(name: str) -> bool:
+    """True for what torch defines and is no module: an optimizer, a data set, a distribution."""
+    return name.startswith(("torch.optim.", "torch.utils.", "torch.distributions.", "torch.autograd."))
 
 
 def _registers(method: ir.Body) -> bool:

@@ -239,7 +239,7 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
         return TRUE
     if ctx.mode == "summary" and (waits(left) or isinstance(right, Term)) and not is_member(left):
         return Term("contains", left, right)
-    right, left = wrapped(ctx, right), as_key(left)
+    right, left = wrapped(ctx, right), as_key(left, is_final=ctx.mode != "summary")
     if isinstance(right, Const) and isinstance(right.value, str) and isinstance(left, Const):
         return Const(str(left.value) in right.value)
     known = reading.items(ctx, right)

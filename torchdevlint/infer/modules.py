@@ -856,7 +856,9 @@ def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: 
             continue
         for key, held in rec.fields.items():
             if isinstance(key, str) and key.startswith(".") and not key.startswith(".@"):
-                ctx.put(one, key, join(held, *moved))
+                is_tensor = any(isinstance(content, Tensor) for content in alternatives(held))
+                # An item of its `__dict__` is one of its own; of any other name it is not known whether it is this one.
+                ctx.put(one, key, join(UNKNOWN if by != "dict_set" and is_tensor else held, *moved))
 
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:

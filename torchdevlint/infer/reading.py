@@ -354,7 +354,7 @@ def _item_of_object(
     ctx: Context, value: Ref, rec: Rec, key: Value, site: Site | None, *, is_raw: bool = False
 ) -> Value:
     if rec.kind == "dict":
-        key = as_key(key)
+        key = as_key(key, is_final=ctx.mode != "summary")
         if ctx.mode == "summary" and waits(key) and "default" not in rec.fields and not isinstance(rec.cls, Cls):
             return Term("item", value, key)  # which one it is, a caller tells
     if isinstance(key, SliceValue) and ".tensors" in rec.fields:  # of a `TensorDataset`

@@ -11,6 +11,7 @@ from torchdevlint.infer.values import HOST, Ext, Site, Term, Value, alternatives
 from torchdevlint.program import ir, roles
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
+from torchdevlint.stubs.knowledge.functions import LOADS
 from torchdevlint.stubs.knowledge.tensor_attributes import DTYPES
 
 _OF_DATA_SETS = ("torchvision.transforms.", "torch_geometric.transforms.", "monai.transforms.", "torchio.")
@@ -30,8 +31,9 @@ def is_worth_telling(fault: Fault) -> bool:
         return False  # a model and its inputs stay together until one of them is moved
     if isinstance(place, Term) and place.op == "own" and place != OWN_SELF and not _is_left_to_others(place.args[0]):
         return False  # no caller decides where it is
-    if fault.host is not None and not fault.host.implicit and not _is_asked_where(fault):
-        return False  # it was put on the CPU by choice, and so may be what it meets
+    is_on_cpu_by_choice = fault.host is not None and not fault.host.implicit and not _is_loaded(fault.host.origin)
+    if is_on_cpu_by_choice and not _is_asked_where(fault):
+        return False  # ... and so may be what it meets
     if fault.roles[0] == "assigned":
         return False  # PyTorch's source moves the indices of an assignment to the tensor; no GPU has shown it yet
     is_own = place == OWN_SELF
@@ -66,6 +68,13 @@ def is_worth_telling(fault: Fault) -> bool:
     is_input = fault.roles[0] == "input"  # of a model: what it gives is where the model is
     is_named = isinstance(place, Term) and place.op == "as_device"  # the other one is there already
     return fault.kind == "index" or is_named or not _is_moved_at_once(fault.site.op, body, by_name=not is_input)
+
+
+def _is_loaded(made: Site | None) -> bool:
+    """True for what comes from a file: `map_location="cpu"` says how it is read, and not where it is wanted."""
+    if made is None or made.body is None or not isinstance(made.op, ir.Call):
+        return False
+    return Lookup.of(made.body).path(made.op.function) in LOADS
 
 
 def _is_left_to_others(value: Value) -> bool:

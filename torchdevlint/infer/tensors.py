@@ -722,7 +722,7 @@ def store_in_container(
         return
     if isinstance(key, SliceValue):
         key, value = NUMBER, reading.element(ctx, value)
-    key = as_key(key)
+    key = as_key(key, is_final=ctx.mode != "summary")
     is_named = isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int)
     if ctx.mode == "summary" and waits(key) and not is_named and (is_open(target) or isinstance(target, Ref)):
         rec = ctx.rec(target)

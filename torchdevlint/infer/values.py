@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_DEPTH = 30  # of a term; what nests deeper is unknown
 MOST_ALTERNATIVES = 5
+_MOST_CONSTANTS = 12  # names of attributes, keys: they cost little
 _MOST_MODELS = 2  # of more objects than that: each is called
 _MOST_TERMS = 200_000
 
@@ -464,12 +465,16 @@ ANY_PART = "@any"
 """What stands in a key for a part that nobody knows, beside one that is known: `(length, x.device)`."""
 
 
-def as_key(value: Value) -> Value:
-    """What a value is as the key of a dict: classes, functions, members of an `Enum`, devices and tuples of these are told apart as constants are."""
+def as_key(value: Value, *, is_final: bool = False) -> Value:
+    """What a value is as the key of a dict: classes, functions, members of an `Enum`, devices and tuples of these are told apart as constants are.
+
+    `is_final`: nobody will say more of a device that is known by what is there.
+    """
     if isinstance(value, Ext):
         return Const((Ext, value.name))
     if isinstance(value, Device):
-        return value if isinstance(value.place, Term) or value.place == NOWHERE else Const((Device, value.place))
+        is_open = isinstance(value.place, Term) and not is_final
+        return value if is_open or value.place == NOWHERE else Const((Device, value.place))
     if isinstance(value, (Cls, Func)):
         return Const((type(value), value.cls if isinstance(value, Cls) else value.body))
     if isinstance(value, Ref):
@@ -480,10 +485,10 @@ def as_key(value: Value) -> Value:
         return Const(tag) if isinstance(tag, tuple) and tag[:1] == (MEMBER,) else value
     if not isinstance(value, Tup):
         return value
-    keys = [as_key(one) for one in value.items]
+    keys = [as_key(one, is_final=is_final) for one in value.items]
     parts = tuple(one.value if isinstance(one, Const) else ANY_PART for one in keys)
     is_device = any(isinstance(one, Const) and is_key_of(Device, one.value) for one in keys)
-    return Const(parts) if ANY_PART not in parts or (is_device and not waits(value)) else value
+    return Const(parts) if ANY_PART not in parts or (is_device and (is_final or not waits(value))) else value
 
 
 def is_key_of(kind: type, key: object) -> bool:
@@ -623,7 +628,9 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
         _join_texts(found)
     if len(found) == 1:
         return next(iter(found))
-    if len(found) > MOST_ALTERNATIVES:
+    if len(found) > MOST_ALTERNATIVES and not (
+        len(found) <= _MOST_CONSTANTS and all(type(one) is Const for one in found)
+    ):
         several = [(guards, value) for value, guards in found.items()]
         told = [one for one in several if isinstance(one[1], Tensor)] or _of_objects(several)
         return OneOf((*told[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if told else UNKNOWN

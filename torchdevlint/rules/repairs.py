@@ -240,8 +240,9 @@ def store_of(fault: Fault, facts: Facts) -> Site | None:
     made = host.origin if host is not None else None
     if host is None or made is None or not host.kept or made.unit is not fault.told_at.unit:
         return None
-    near = dict.fromkeys(owner_of(body) for body in (made.body, fault.site.body))
-    for classes in (*([cls] for cls in near if cls is not None), facts.program.classes):
+    near = [cls for body in (made.body, fault.site.body) if (cls := owner_of(body)) is not None]
+    others = facts.program.classes if owner_of(made.body) is None else ()  # a function makes it for one of them
+    for classes in (*([cls] for cls in dict.fromkeys(near)), others):
         stores = [store for cls in classes for store in _stores(host.kept, cls, made.unit, facts)]
         setup = [site for site in stores if site.body is not None and site.body.name == "__init__"]
         if stores:

@@ -1,0 +1,126 @@
+"""What a program does one after the other: caches that are filled on one device and read on another, what a method leaves behind for the next one."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from torchdevlint import check_source
+from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer.relevance import is_worth_telling
+from torchdevlint.program import from_ast
+
+
+def told(text: str) -> list[str]:
+    """The verdicts of what is told of a program."""
+    source = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
+    return [one.verdict for one in analyse(from_ast.lower(ast.parse(source))).decided() if is_worth_telling(one)]
+
+
+CACHE = """
+CACHE = {{}}
+
+def mask(x, n):
+    key = {key}
+    if key not in CACHE:
+        CACHE[key] = torch.ones(n, device=x.device)
+    return x + CACHE[key]
+
+mask(torch.zeros(3), {first})
+mask(torch.zeros(3, device="cuda"), {second})
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "first", "second", "count"),
+    [
+        ("(n, x.device)", "3", "3", 0),
+        ("(n, x.device)", "int(input())", "int(input())", 0),
+        ("x.device", "3", "3", 0),
+        ("(x.device, x.dtype, n)", "len(input())", "len(input())", 0),
+        ("n", "3", "3", 1),
+    ],
+)
+def test_a_cache_is_told_apart_by_the_device_in_its_key(key: str, first: str, second: str, count: int) -> None:
+    assert told(CACHE.format(key=key, first=first, second=second)) == ["broken"] * count
+
+
+METER = """
+class Meter:
+    def __init__(self, n, device):
+        self.n, self.device = n, device
+        self.total = torch.zeros(n, device=device)
+
+    def reset(self, path):
+        {reset}
+{more}
+    def update(self, x):
+        self.total += x.to(self.device)
+"""
+
+
+@pytest.mark.parametrize(
+    ("reset", "more", "count"),
+    [
+        ("self.total = torch.zeros(self.n)", "", 1),
+        ("self.total = torch.load(path, map_location='cpu')['total']", "", 1),
+        ("self.total = torch.zeros(self.n, device=self.device)", "", 0),
+        ("self.total = torch.load(path, map_location=self.device)['total']", "", 0),
+        ("self.total = self.total.cpu()", "", 0),  # it is brought there on purpose
+        (
+            "self.total = torch.zeros(self.n)",
+            "\n    def to(self, device):\n        self.total = self.total.to(device)\n",
+            0,
+        ),
+        ("self.total = None", "", 0),
+    ],
+)
+def test_what_a_method_makes_anew_on_the_cpu_is_met_by_the_next_one(reset: str, more: str, count: int) -> None:
+    assert told(METER.format(reset=reset, more=more)) == ["open"] * count
+
+
+def test_a_model_that_its_program_brings_back_is_called_there_on_purpose() -> None:
+    program = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def infer(self, rows):
+        return self(torch.tensor(rows)).numpy()
+
+net = Net()
+net.to("cuda")
+net(torch.ones(3, device="cuda"))
+{back}
+net.infer([1.0, 2.0, 3.0])
+"""
+    found = [
+        check_source("import torch\nfrom torch import nn\n" + program.format(back=one)) for one in ("net.cpu()", "")
+    ]
+    codes = [{finding.code for finding in several} - {"TDL801"} for several in found]
+    assert codes[0] == set() and codes[1] != set()
+
+
+def test_of_attributes_that_are_moved_by_unknown_names_nothing_is_told() -> None:
+    program = """
+class Batch:
+    def __init__(self, names):
+        self.names, self.x, self.y = names, torch.ones(3), torch.ones(3)
+
+    def to(self, device):
+        for name in {names}:
+            setattr(self, name, getattr(self, name).to(device))
+        return self
+
+batch = Batch(input().split()).to("cuda")
+print(batch.y + torch.zeros(3, device="cuda"))
+"""
+    assert told(program.format(names="self.names")) == []
+    assert told(program.format(names="('x', 'y')")) == []
+    assert told(program.format(names="('x',)")) == ["broken"]
