@@ -616,6 +616,9 @@ def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left:
         return UNKNOWN  # a dict, and no tensor
     if not is_left:
         claim_index(ctx, value, parts, site)
+    if isinstance(value, Term) and value.op == "moved" and any(isinstance(part, Tensor) for part in parts):
+        moved = as_tensor(ctx, value)  # nothing else that is moved is indexed with a tensor
+        value = moved if isinstance(moved, Tensor) else value
     if not isinstance(value, Tensor):
         return Term("item", value, key)
     if value.rank == 0 and isinstance(key, Const) and type(key.value) is int:
