@@ -17,6 +17,7 @@ from torchdevlint.facts.values import AT_LEAST_ONE, Evidence, Kind, replace
 from torchdevlint.facts.values import UNKNOWN as NO_VALUE
 from torchdevlint.facts.values import Value as View
 from torchdevlint.facts.values import join as joined
+from torchdevlint.infer import annotated, classes
 from torchdevlint.infer.devices import MOVED
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.values import (
@@ -125,6 +126,14 @@ class Views(Made):
                 return False
         return False
 
+    def refuses_assignment(self, holder: ir.Register) -> bool:
+        """True for what is said to be a named tuple, or an object of a frozen class: its attributes cannot be set."""
+        inference, raw = self.analysis.inference, self._raw(holder)
+        rec = self.heap.get(raw) if isinstance(raw, Ref) else None
+        cls = rec.cls.cls if rec is not None and isinstance(rec.cls, Cls) else None
+        cls = annotated.class_of(inference, raw) if isinstance(raw, Term) else cls
+        return cls is not None and classes.refuses_assignment(inference, cls)
+
     def _by_names(self, view: View, raw: Value, register: ir.Register, place: str) -> View:
         """What annotations, uses and names tell of something of which the inference knows nothing."""
         tested = self._tested(raw)
@@ -138,6 +147,8 @@ class Views(Made):
                 )
             if found.kind is not Kind.UNKNOWN:
                 return found
+        if isinstance(raw, Term) and annotated.is_tensor(self.analysis.inference, raw):
+            return replace(view, kind=Kind.TENSOR, evidence=Evidence.USAGE)
         if not place:
             return view
         if isinstance(raw, Term) and looks_like_device(place) and not isinstance(self.definitions[register], ir.Call):

@@ -164,6 +164,11 @@ class Analysis:
             self.module_of(self.unit_of(found.body if isinstance(found, Func) else found.cls.body))
         return found
 
+    def field_of(self, cls: ir.Class, name: str) -> tuple[ir.Annotation, Unit] | None:
+        """What a class of the project says that an attribute is, and the file in which it says so."""
+        found = classes.annotation_of_field(self, cls, name)
+        return (found[0], self.unit_of(found[1].body)) if found is not None else None
+
     def class_of_receiver(self, value: Value) -> Cls | None:
         """The class, where a value is the first parameter of a method."""
         if isinstance(value, Term) and value.op == "parameter":

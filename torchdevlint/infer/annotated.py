@@ -1,11 +1,16 @@
-"""What annotations say of tensors: of a parameter, and of what is taken out of one that is a container of tensors."""
+"""What annotations say of tensors: of a parameter, and of what is taken out of one: an item of a container, a field of a class of the project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-from torchdevlint.infer.values import NUMBER, Const, Term, Value
+from torchdevlint.infer.values import NUMBER, Cls, Const, Term, Value
 from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.analysis import Analysis
+    from torchdevlint.infer.units import Unit
 
 _TENSORS = frozenset("Tensor FloatTensor DoubleTensor HalfTensor LongTensor IntTensor BoolTensor ByteTensor".split())
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
@@ -29,9 +34,19 @@ def says_sequence(annotation: ir.Annotation) -> bool:
     return bool(several) and all(_last(one) in _DATA for one in several)
 
 
-def is_tensor(term: Term) -> bool:
-    """True for what the annotation of a parameter says is a tensor wherever it is an operand: no operator takes a list of tensors for one."""
-    return any(map(_is_tensor_as_operand, _said(term)))
+def is_tensor(analysis: Analysis, term: Term) -> bool:
+    """True for what an annotation says is a tensor wherever it is an operand: no operator takes a list of tensors for one."""
+    return any(_is_tensor_as_operand(one.annotation) for one in _said(analysis, term))
+
+
+def class_of(analysis: Analysis, term: Term) -> ir.Class | None:
+    """The class of the project that an annotation names."""
+    for one in _said(analysis, term):
+        several = _alternatives(one.annotation)
+        found = analysis.named(one.unit, several[0].name) if len(several) == 1 else None
+        if isinstance(found, Cls):
+            return found.cls
+    return None
 
 
 def is_number(value: Value) -> bool:
@@ -58,16 +73,28 @@ def _is_tensor_as_operand(annotation: ir.Annotation) -> bool:
     return bool(plain) and all(_last(one) in _TENSORS for one in plain)
 
 
-def _said(term: Term) -> Iterator[ir.Annotation]:
-    """The annotation of a value, where its own or that of the container it comes from tells."""
+class _Said(NamedTuple):
+    """An annotation, and the file whose names it is written in."""
+
+    annotation: ir.Annotation
+    unit: Unit
+
+
+def _said(analysis: Analysis, term: Term) -> Iterator[_Said]:
+    """The annotation of a value, where its own or that of what it is taken out of tells."""
     own = annotation_of(term)
     if own is not None:
-        yield own
+        yield _Said(own, analysis.unit_of(term.args[0]))
     elif term.op in ("element", "item", "unpack") and isinstance(term.args[0], Term):
-        for holder in _said(term.args[0]):
+        for holder, unit in _said(analysis, term.args[0]):
             parts = [_part(one, term.op) for one in _alternatives(holder)]
             if parts and all(part is not None for part in parts):
-                yield ir.Annotation("|", tuple(part for part in parts if part is not None))
+                yield _Said(ir.Annotation("|", tuple(part for part in parts if part is not None)), unit)
+    elif term.op == "attribute" and isinstance(term.args[0], Term):
+        cls = class_of(analysis, term.args[0])
+        field = analysis.field_of(cls, term.args[1]) if cls is not None else None
+        if field is not None:
+            yield _Said(*field)
 
 
 def _part(holder: ir.Annotation, taken: str) -> ir.Annotation | None:

@@ -133,6 +133,11 @@ def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:
     return any(name.rpartition(".")[2] == "NamedTuple" for name in foreign_bases_of(analysis, cls))
 
 
+def refuses_assignment(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for tuples, and behind `@dataclass(frozen=True)`: their attributes cannot be set."""
+    return is_tuple(analysis, cls) or _is_asked_to_be(cls, "frozen")
+
+
 def is_tuple(analysis: Analysis, cls: ir.Class) -> bool:
     """True for a class of tuples: a `typing.NamedTuple`, one that derives from what `namedtuple` has made, or from `tuple` itself."""
     own, foreign = _lineage(analysis, cls)
@@ -246,9 +251,14 @@ def field_names(analysis: Analysis, cls: ir.Class, *, with_given: bool = False) 
 
 def _takes_keywords_alone(cls: ir.Class) -> bool:
     """True behind `@dataclass(kw_only=True)`."""
+    return _is_asked_to_be(cls, "kw_only")
+
+
+def _is_asked_to_be(cls: ir.Class, option: str) -> bool:
+    """True where a decorator is called with an option of this name that is True."""
     lookup = Lookup.of(cls.parent)
     made = [lookup.definition(register) for register in cls.body.decorator_registers]
-    given = [op.keyword("kw_only") for op in made if isinstance(op, ir.Call)]
+    given = [op.keyword(option) for op in made if isinstance(op, ir.Call)]
     told = [lookup.definition(register) for register in given if register is not None]
     return any(isinstance(op, ir.Constant) and op.value is True for op in told)
 
@@ -257,6 +267,15 @@ def given_once(analysis: Analysis, cls: ir.Class) -> list[str]:
     """The names of the fields that are for `__post_init__` alone."""
     own = reversed(bases_of(analysis, cls))
     return [op.name for one in own for op in _annotated(one) if op.annotation and is_given_once(op.annotation)]
+
+
+def annotation_of_field(analysis: Analysis, cls: ir.Class, name: str) -> tuple[ir.Annotation, ir.Class] | None:
+    """What the body of a class says that an attribute is, and the class that says so."""
+    for one in bases_of(analysis, cls):
+        for op in _annotated(one):
+            if op.name == name and op.annotation:
+                return op.annotation, one
+    return None
 
 
 def is_given_once(annotation: ir.Annotation) -> bool:

@@ -163,7 +163,9 @@ def plain(value: Tensor) -> Tensor:
     return Tensor(value.device, value.rank, value.origin, value.implicit, kept=value.kept)
 
 
-_GIVEN = frozenset({"parameter", "item", "element", "unpack"})  # what a caller gives, and what is taken out of it
+_GIVEN = frozenset(
+    {"parameter", "item", "element", "unpack", "attribute"}
+)  # what a caller gives, and what is taken out of it
 
 
 def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None) -> Value:
@@ -174,7 +176,11 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
     if type(value) is Tensor:
         return value
     if isinstance(value, Term):
-        if ctx.mode == "root" and value.op in _GIVEN and (value in ctx.proven or annotated.is_tensor(value)):
+        if (
+            ctx.mode == "root"
+            and value.op in _GIVEN
+            and (value in ctx.proven or annotated.is_tensor(ctx.analysis, value))
+        ):
             return Tensor(Term("own", value), MANY)
         if value.op == "moved":
             return Tensor(value.args[1], MANY, value.args[2] if value.args[1] == HOST else None)

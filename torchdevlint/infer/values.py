@@ -475,6 +475,8 @@ def as_key(value: Value, *, is_final: bool = False) -> Value:
     if isinstance(value, Device):
         is_open = isinstance(value.place, Term) and not is_final
         return value if is_open or value.place == NOWHERE else Const((Device, value.place))
+    if is_final and isinstance(value, Term) and value.op == "attribute" and value.args[1] == "device":
+        return Const((Device, value))  # of something of which no more is known
     if isinstance(value, (Cls, Func)):
         return Const((type(value), value.cls if isinstance(value, Cls) else value.body))
     if isinstance(value, Ref):

@@ -81,7 +81,9 @@ class DiscardedDeviceMove(Rule):
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
         is_parameter = _may_be_parameter(method.object, facts)
         target = f"{place}.data" if is_parameter else place
-        again = f"`{place}.{method.name}(...)` {does} nothing in place; write `{target} = {target}.{method.name}(...)`"
+        is_of_tuple = _is_of_a_tuple(method.object, facts)
+        write = "use what it returns" if is_of_tuple else f"write `{target} = {target}.{method.name}(...)`"
+        again = f"`{place}.{method.name}(...)` {does} nothing in place; {write}"
         thrown = f"It returns a new tensor, which is thrown away here, and `{place}` stays as it is."
         yield self.report(
             call,
@@ -92,7 +94,7 @@ class DiscardedDeviceMove(Rule):
                 _assign_data(call)
                 if is_parameter
                 else _assign(call, safe=is_tensor)
-                if _is_wanted(place, call, facts)
+                if _is_wanted(place, call, facts) and not is_of_tuple
                 else None
             ),
         )
@@ -219,6 +221,12 @@ def _may_be_parameter(register: ir.Register, facts: Facts) -> bool:
         return False
     is_of_module = holder != "self" and facts.value(read.object).kind is Kind.MODULE
     return value.symbol == "parameter" or value.device.name == "self" or is_of_module
+
+
+def _is_of_a_tuple(register: ir.Register, facts: Facts) -> bool:
+    """True for an attribute that cannot be set."""
+    written = facts.definition(register)
+    return isinstance(written, ir.Attribute) and facts.frame.refuses_assignment(written.object)
 
 
 def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
