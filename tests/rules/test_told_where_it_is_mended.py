@@ -171,3 +171,42 @@ def test_what_a_helper_without_tensors_reads_is_mended_where_it_is_handed_on(tmp
     assert (Path(finding.filename).name, finding.span.start.row) == ("main.py", 5)
     assert "NumPy reads it in host memory" in finding.message
     assert finding.fix is not None and finding.fix.applicability is Applicability.SAFE
+
+
+BASE = """
+from abc import ABC
+from torch import nn
+
+def small(width):
+    return nn.Sequential(nn.Linear(3, width), nn.ReLU(), nn.Linear(width, 3))
+
+class Model(nn.Module, ABC):
+    def __init__(self):
+        super().__init__()
+"""
+ENSEMBLE = """
+import torch
+from base import Model, small
+
+class Ensemble(Model):
+    def __init__(self, count):
+        super().__init__()
+        self.members = {made}
+
+    def samples(self, x):
+        return torch.stack([member(x) for member in self.members])
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "is_told"),
+    [
+        ("[small(4) for _ in range(count)]", True),
+        ("torch.nn.ModuleList(small(4) for _ in range(count))", False),
+        ("[torch.nn.ReLU() for _ in range(count)]", False),
+    ],
+)
+def test_a_class_whose_base_is_in_another_file_is_a_module(made: str, is_told: bool, tmp_path: Path) -> None:
+    """Its list hides what a helper of that file has made."""
+    found = check(tmp_path, {"base.py": BASE, "ensemble.py": ENSEMBLE.format(made=made)})
+    assert ("TDL602" in {one.code for one in found}) is is_told
