@@ -22,7 +22,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, if_moved, join_heaps
+from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, Heap, if_moved, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
@@ -62,6 +62,7 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.tables import unlike
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -80,6 +81,7 @@ class Replay:
         self._memo: dict[Term, Value] = {}
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
+        self._moved_under: dict[Facts, Heap] = {}  # what was moved under open conditions, as it was before
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
         self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
@@ -134,7 +136,8 @@ class Replay:
             return
         left = self._left_by(event.facts)
         with ctx.under(facts), self._narrowed(left) if left else _AS_IT_IS:
-            if isinstance(what, Term) and what.op in _MAY_CHANGE and not event.facts <= self.summary.passed:
+            is_open = any(fact not in self.summary.passed and fact[0].op != "trained" for fact in event.facts)
+            if isinstance(what, Term) and what.op in _MAY_CHANGE and is_open:
                 self._may_change(what, facts)
             else:
                 self._done(what)
@@ -181,8 +184,12 @@ class Replay:
         """
         ctx, before = self.ctx, dict(self.ctx.heap)
         self.value(what)
+        moved = self._moved_under.setdefault(frozenset(fact for fact in facts if fact[0].op != "trained"), {})
         if what.op != "moved" or what.args[1] == HOST:
-            ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, facts])
+            ctx.heap = join_heaps([{**before, **moved}, ctx.heap], [NO_FACTS, facts])
+        else:  # what is brought back under the same conditions is as it was before, on either way
+            modules_moved = [place for place in unlike([before, ctx.heap]) if place in before]
+            moved.update((place, before[place]) for place in modules_moved if place not in moved)
 
     def _facts(self, facts: Facts) -> Facts | None:
         """What is left open of the conditions, None where one does not hold; many events share theirs."""
