@@ -124,3 +124,66 @@ print(batch.y + torch.zeros(3, device="cuda"))
     assert told(program.format(names="self.names")) == []
     assert told(program.format(names="('x', 'y')")) == []
     assert told(program.format(names="('x',)")) == ["broken"]
+
+
+MANAGER = """
+import contextlib
+
+@contextlib.contextmanager
+def on_cpu(net):
+    {there}
+    try:
+        yield net
+    finally:
+        {back}
+
+def report(net):
+    with on_cpu(net):
+        return net(torch.zeros(3))
+
+net = nn.Linear(3, 1).to("cuda")
+print(report(net))
+"""
+
+
+@pytest.mark.parametrize(
+    ("there", "back", "is_told"),
+    [
+        ("net.cpu()", "net.cuda()", False),
+        ("net.eval()", "net.train()", True),
+        ("pass", "pass", True),
+    ],
+)
+def test_in_a_context_that_moves_a_model_it_is_not_where_the_end_brings_it(
+    there: str, back: str, is_told: bool
+) -> None:
+    assert bool(told(MANAGER.format(there=there, back=back))) is is_told
+
+
+AGENT = """
+class Agent:
+    def __init__(self):
+        self.net = nn.Linear(3, 1)
+
+    def fit(self):
+        self.net.cuda()
+        self.net(torch.zeros(3, device="cuda")).sum().backward()
+        {back}
+
+    def learn(self, step):
+        if step % 3 == 0:
+            self.fit()
+
+    def choose(self):
+        return self.net(torch.zeros(3))
+
+agent = Agent()
+for step in range(9):
+    agent.choose()
+    agent.learn(step)
+"""
+
+
+def test_a_model_that_is_brought_back_under_the_same_condition_is_where_it_was() -> None:
+    assert told(AGENT.format(back="self.net.cpu()")) == []
+    assert told(AGENT.format(back="pass")) == ["broken"]

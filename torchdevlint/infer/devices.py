@@ -310,6 +310,8 @@ def carry(ctx: Context, content: Value, place: Place) -> None:
             _moved_with(ctx, one, place, set())
         elif isinstance(one, Term):
             ctx.emit(Term("carried", one, place))
+            if place == NOWHERE:
+                ctx.put(one, PLACED, place)
 
 
 def _is_kept_tensor(key: object, content: Value) -> bool:
