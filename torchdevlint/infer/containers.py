@@ -160,6 +160,7 @@ def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
 
 
 KEYS = ".@keys"  # of a dict, those that are no constants
+KEY_OF_TURN = ".@key"  # of what a comprehension has made, the key of each turn, where a caller tells which these are
 
 
 def add_key(fields: dict[Any, Value], key: Value) -> None:

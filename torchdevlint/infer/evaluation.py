@@ -572,6 +572,8 @@ class Evaluation:
         )
         for one in keys:
             containers.add_key(fields, one)
+        if len(known) < len(keys):
+            fields[containers.KEY_OF_TURN] = self._get(op.key)
         return self.ctx.new(self._site(op), "dict", None, fields)
 
     def augmented(self, op: ir.AugmentedAssign) -> Value:

@@ -52,6 +52,7 @@ from torchdevlint.infer.values import (
     alternatives,
     array,
     as_key,
+    consistent,
     holds_partial,
     is_member,
     is_partial,
@@ -59,6 +60,8 @@ from torchdevlint.infer.values import (
     lift,
     may_be_same,
     of_key,
+    one_of,
+    options_of,
     shifted,
     waits,
 )
@@ -389,12 +392,29 @@ def _item_of_object(
             missing = special(ctx, value, "__missing__", [key], site) if "*" not in rec.fields else None
             if missing is not None:
                 return missing
-            return rec.at("*", NOTHING)  # a key that is not there raises
+            turn = rec.fields.get(containers.KEY_OF_TURN)
+            if ctx.mode == "summary" and turn is not None and waits(turn) and isinstance(rec.at("*"), OneOf):
+                return Term("item", value, key)  # which turn has met the key, a caller tells
+            return _of_key(rec, key)
     elif rec.kind == "dict" and "default" in rec.fields and not rec.items:
         return _made_by_default(ctx, value, rec, "*", site)
     elif rec.kind == "dict":
         return join(*rec.items.values()) if rec.items else UNKNOWN
     return element(ctx, value)
+
+
+def _of_key(rec: Rec, key: Const) -> Value:
+    """What a dict whose items are not told apart has under a key: the values of the turns in which the loop over another dict has met the key."""
+    held = rec.at("*", NOTHING)  # a key that is not there raises
+    met = [
+        guards
+        for guards, one in options_of(rec.fields.get(containers.KEY_OF_TURN, NOTHING))
+        if as_key(one) == key and guards
+    ]
+    if len(met) != 1:
+        return held
+    fitting = [(guards - met[0], one) for guards, one in options_of(held) if consistent(guards, met[0])]
+    return one_of(fitting) if fitting else held
 
 
 def _any_of_list(ctx: Context, value: Ref, rec: Rec, key: SliceValue, site: Site | None) -> Value:
