@@ -187,3 +187,27 @@ for step in range(9):
 def test_a_model_that_is_brought_back_under_the_same_condition_is_where_it_was() -> None:
     assert told(AGENT.format(back="self.net.cpu()")) == []
     assert told(AGENT.format(back="pass")) == ["broken"]
+
+
+BATCH = """
+def move(batch, device):
+    return {{k: v if k == "index" else v.to(device) for k, v in batch.items()}}
+
+rows = {rows}
+moved = move(rows, "cuda")
+{use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "count"),
+    [
+        ("torch.zeros(9)[moved['index']]", 0),
+        ("torch.zeros(9, device='cuda') + moved['index']", 1),
+        ("torch.zeros(3, device='cuda') + moved['x']", 0),
+        ("torch.zeros(3) + moved['x']", 1),
+    ],
+)
+def test_a_comprehension_over_a_dict_moves_the_keys_that_it_says(use: str, count: int) -> None:
+    rows = "{'x': torch.zeros(3), 'index': torch.zeros(3).long()}"
+    assert told(BATCH.format(rows=rows, use=use)) == ["broken"] * count

@@ -129,6 +129,8 @@ def severity_of(fault: Fault, facts: Facts) -> Severity:
     the file as a whole.
     """
     row = row_of(fault)
+    if fault.roles == ("argument", "argument"):
+        return INFO  # of what nobody can look into: lengths of sequences, say, are wanted on the CPU
     is_left_to_callers = fault.is_settled or (fault.roles[0] != STATE and is_of_an_argument(fault))
     if is_left_to_callers and _are_callers_here(fault, facts):
         return INFO

@@ -63,8 +63,22 @@ def kept_in_container(store: AttributeStore, container: str, ground: Ground, fac
     is_written_out = isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
     if spelled is None or store.value.kind is Kind.TUPLE or not is_written_out:
         return None
+    if container.endswith("Dict") and not _may_name_parts(display, store.body):
+        return None
     edits = builders.wrap_in_call(display, f"{spelled}.{container}")
     return NodeFix(ground, f"Keep them in `{spelled}.{container}`", edits)
+
+
+def _may_name_parts(display: ir.Op | None, body: ir.Body) -> bool:
+    """False for keys that `ModuleDict` and `ParameterDict` refuse: no strings, or with a dot, as the names of a module's parts have."""
+    lookup = Lookup.of(body)
+    if isinstance(display, ir.Mapping):
+        keys = [lookup.definition(key) for key in display.keys if key is not None]
+        known = [key.value for key in keys if isinstance(key, ir.Constant)]
+        return all(isinstance(key, str) and key and "." not in key for key in known)
+    return not any(
+        lookup.attributes(name) for name in ("named_parameters", "named_buffers", "named_modules", "state_dict")
+    )
 
 
 def operands_of(op: ir.Op, facts: Facts) -> list[tuple[ir.Register, Value]]:
