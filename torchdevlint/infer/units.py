@@ -126,6 +126,7 @@ class Unit:
             self.global_stores,
             SETS_DEFAULT.isdisjoint(self.program.words),
             self.chooses_current_device,
+            self.is_looked_at,
             [self.is_of_constructors(name) for name, _ in methods],
             [REGISTERS.isdisjoint(self.attributes_read(method)) for _, method in methods],
             [attributes_applied(method) for name, method in methods if name == "_apply"],
