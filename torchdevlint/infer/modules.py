@@ -832,7 +832,7 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
             found.setdefault(str(one.value), []).extend(several)
         elif waits(one) and ctx.mode == "summary":
             ctx.emit(Term(by, target, name, value))
-            _store_anywhere(ctx, target, one, value, by)  # until it is done
+            _store_anywhere(ctx, target, one, value, by, is_known_later=True)
             return
         elif isinstance(one, Text) and paths.glob_of(one) != "*":
             several = found.setdefault(paths.glob_of(one), [])
@@ -846,7 +846,9 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
         store_attribute(ctx, target, key, join(*(kept for _, kept in several)), by=by)
 
 
-def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: str) -> None:
+def _store_anywhere(
+    ctx: Context, target: Value, name: Value, value: Value, by: str, *, is_known_later: bool = False
+) -> None:
     """An attribute under a name that nobody knows: each that is known may be it, and is moved where what is stored was."""
     moved = [one for one in alternatives(value) if is_moved(one)]
     for one, rec in ctx.each(target) if moved else ():
@@ -858,7 +860,8 @@ def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: 
             if isinstance(key, str) and key.startswith(".") and not key.startswith(".@"):
                 is_tensor = any(isinstance(content, Tensor) for content in alternatives(held))
                 # An item of its `__dict__` is one of its own; of any other name it is not known whether it is this one.
-                ctx.put(one, key, join(UNKNOWN if by != "dict_set" and is_tensor else held, *moved))
+                is_lost = is_tensor and by != "dict_set" and not is_known_later
+                ctx.put(one, key, join(UNKNOWN if is_lost else held, *moved))
 
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:
