@@ -211,3 +211,14 @@ moved = move(rows, "cuda")
 def test_a_comprehension_over_a_dict_moves_the_keys_that_it_says(use: str, count: int) -> None:
     rows = "{'x': torch.zeros(3), 'index': torch.zeros(3).long()}"
     assert told(BATCH.format(rows=rows, use=use)) == ["broken"] * count
+
+
+def test_a_comprehension_that_asks_for_something_else_than_the_key_moves_all_or_nothing() -> None:
+    text = BATCH.format(
+        rows="{'x': torch.zeros(3), 'index': torch.zeros(3)}", use="torch.zeros(3, device='cuda') + moved['x']"
+    )
+    asked = text.replace('k == "index"', 'where == "cpu"').replace(
+        "def move(batch, device)", "def move(batch, device, where)"
+    )
+    assert told(asked.replace('"cuda")', '"cuda", "cpu")', 1)) == ["broken"]
+    assert told(asked.replace('"cuda")', '"cuda", "gpu")', 1)) == []

@@ -723,13 +723,14 @@ class Analysis:
                     ctx.heap, ctx.is_first = dict(found), found is not heap
                     self._call_open(ctx, method, ref)
             ctx.heap, ctx.is_first = heap, False
+        heap_of_methods = ctx.heap
         for setter in methods:
             left = self._left_on_host(ctx, ref, setter, methods, begun)
             for method in methods if left is not None else ():
                 if method is not setter and method not in of_autograd:
-                    heap, ctx.heap = ctx.heap, dict(left or {})
+                    ctx.heap = dict(left or {})
                     self._call_open(ctx, method, ref)
-                    ctx.heap = heap
+            ctx.heap = heap_of_methods
 
     def _left_on_host(
         self, ctx: Context, ref: Ref, setter: ir.Body, methods: list[ir.Body], begun: Heap

@@ -1,6 +1,6 @@
 """Arrays of NumPy: how many dimensions a function, a method or an index gives. What has none is a number to PyTorch.
 
-Sources: the reference of NumPy 2.4, page by page for the names in the tables below.
+Sources: NumPy itself; tests/infer/test_arrays.py runs what the tables below say of it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import operators, reading, tensors
-from torchdevlint.infer.host_libraries import SIZES
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -27,6 +26,7 @@ from torchdevlint.infer.values import (
     Site,
     SliceValue,
     Sort,
+    Star,
     Term,
     Tup,
     Value,
@@ -58,10 +58,16 @@ _FIXED = {
     **_names("atleast_3d dstack", at_least(3)),
     **_names("float16 float32 float64 int32 int64 uint8 bool_", 0),
 }
+# By place the argument that says of what shape a random array is.
+_SIZES = {
+    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("choice", "poisson", "exponential"), 1),
+    **dict.fromkeys(("uniform", "normal", "randint", "beta", "gamma", "binomial", "laplace", "integers"), 2),
+}
 # As many as the first argument has.
 _LIKE = frozenset(
     "angle argsort around clip conj digitize empty_like flip fliplr flipud full_like interp isfinite isinf isnan nan_to_num ones_like "
-    "real roll rot90 round searchsorted sort swapaxes moveaxis transpose zeros_like".split()
+    "real roll rot90 round sort swapaxes moveaxis transpose zeros_like".split()
 )
 # As many as those of their arguments that has most: they work element by element.
 _BROADCAST = frozenset(
@@ -80,8 +86,13 @@ _REDUCED = {
     **dict.fromkeys("linalg.norm percentile quantile nanpercentile nanquantile".split(), 2),
 }
 _QUANTILES = frozenset("percentile quantile nanpercentile nanquantile".split())
-# Without an axis they give one dimension, else what their argument has.
-_FLAT = frozenset("append cumprod cumsum delete insert nancumsum repeat unique take".split())
+# Without an axis they give one dimension, else as many as their argument has; `axis` is the argument behind so many others.
+_FLAT = {
+    **dict.fromkeys("cumprod cumsum nancumsum".split(), 1),
+    **dict.fromkeys("append delete repeat".split(), 2),
+    "insert": 3,
+    "unique": 4,
+}
 _SHAPED = frozenset("reshape broadcast_to resize".split())
 _REDUCTIONS = frozenset("mean sum max min std var prod argmax argmin any all ptp".split())
 _SAME = frozenset("astype copy clip round view conj byteswap argsort transpose swapaxes".split())
@@ -106,11 +117,17 @@ def function(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         keywords.get(one, NONE) != NONE for one in ("return_index", "return_inverse", "return_counts")
     ):
         more = sum(keywords.get(one) == TRUE for one in ("return_index", "return_inverse", "return_counts"))
-        return Tup((_flat(ctx, name, rank, args, keywords), *[array(1)] * more))
+        return Tup((array(_flat(name, rank, args, keywords)), *[array(1)] * more))
     if name == "histogram":
         return Tup((array(1), array(1)))
     if name == "meshgrid":
-        return ctx.new(site, "list", None, {"*": array(len(args) or MANY)}, tag="grid")
+        return ctx.new(
+            site,
+            "list",
+            None,
+            {"*": array(MANY if any(isinstance(one, Star) for one in args) else len(args))},
+            tag="grid",
+        )
     if name in ("split", "array_split"):
         return ctx.new(site, "list", None, {"*": array(at_least(least(rank)) or MANY)}, tag="parts")
     if name in ("vsplit", "hsplit", "dsplit"):
@@ -131,7 +148,7 @@ def _rank(ctx: Context, name: str, first: Value, rank: int | None, args: Args, k
     if name in ("zeros", "ones", "empty", "full"):
         return tensors.rank_of_size(ctx, [keywords.get("shape", first)])
     if name.startswith("random."):
-        at = SIZES.get(name.removeprefix("random."), len(args))
+        at = _SIZES.get(name.removeprefix("random."), len(args))
         size = (
             [keywords["size"]]
             if "size" in keywords
@@ -146,28 +163,21 @@ def _rank(ctx: Context, name: str, first: Value, rank: int | None, args: Args, k
         return broadcast([rank_of(ctx, one) for one in args])
     if name in _REDUCED:
         axis = keywords.get("axis", args[_REDUCED[name]] if len(args) > _REDUCED[name] else NONE)
-        left = _reduced(ctx, rank, axis, keywords)
-        if name in _QUANTILES:
-            several = rank_of(ctx, args[1]) if len(args) > 1 else None
-            return (
-                None
-                if left is None or several is None
-                else broadcast([left])
-                if several == 0
-                else at_least(least(left) + least(several))
-            )
-        return left
+        reduced = _reduced(ctx, rank, axis, keywords)
+        several = rank_of(ctx, args[1]) if name in _QUANTILES and len(args) > 1 else 0  # one for each of them
+        return reduced if several == 0 else None if several is None else at_least(least(reduced) + least(several))
     if name in _FLAT:
-        found = _flat(ctx, name, rank, args, keywords)
-        return found.rank
+        return _flat(name, rank, args, keywords)
     if name in _SHAPED:
         return tensors.rank_of_size(ctx, [args[1]] if len(args) > 1 else [*keywords.values()][:1])
     if name in ("concatenate", "hstack"):
-        return _of_items(ctx, first) or MANY
+        return 1 if keywords.get("axis") == NONE else _of_items(ctx, first) or MANY
+    if name == "searchsorted":
+        return rank_of(ctx, args[1]) if len(args) > 1 else None
     if name == "stack":
         return shifted(_of_items(ctx, first), 1)
     if name == "expand_dims":
-        return shifted(rank, 1)
+        return at_least(least(rank) + 1)
     if name == "tile":
         return at_least(max(least(rank), 1))
     if name in ("matmul", "dot"):
@@ -189,10 +199,9 @@ def broadcast(ranks: list[int | None]) -> int | None:
     return most if all(one is not None and one >= 0 for one in ranks) else at_least(most)
 
 
-def _flat(ctx: Context, name: str, rank: int | None, args: Args, keywords: Keywords) -> Array:
-    at = 1 if name.startswith(("cum", "nancum")) else 2
-    has_axis = "axis" in keywords or (len(args) > at and name != "unique")
-    return array(at_least(max(least(rank), 1)) if has_axis else 1)
+def _flat(name: str, rank: int | None, args: Args, keywords: Keywords) -> int | None:
+    has_axis = "axis" in keywords or len(args) > _FLAT[name]
+    return at_least(max(least(rank), 1)) if has_axis else 1
 
 
 def _reduced(ctx: Context, rank: int | None, axis: Value, keywords: Keywords) -> int | None:
@@ -239,7 +248,7 @@ def _method(ctx: Context, value: Array, name: str, args: Args, keywords: Keyword
         return ctx.new(site, "list", None, {"*": NUMBER if inner == ARRAY_NUMBER else inner}, tag=name)
     if name in ("tolist", "squeeze"):
         return NUMERIC
-    return NUMBER if name in _NUMBERS else array(MANY if value.rank not in (0, None) else None)
+    return NUMBER if name in _NUMBERS else NUMERIC
 
 
 def index(value: Array, parts: tuple[Value, ...]) -> Array:

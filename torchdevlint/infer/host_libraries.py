@@ -26,12 +26,6 @@ _READ_AS_INDEX = {
     **dict.fromkeys(("random.rand", "random.randn", "random.random", "random.random_sample"), (0, 1, 2)),
     **dict.fromkeys(("float64", "double", "iterable"), (0,)),
 }
-# By place the argument that says of what shape a random array is.
-SIZES = {
-    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
-    **dict.fromkeys(("choice", "poisson", "exponential"), 1),
-    **dict.fromkeys(("uniform", "normal", "randint", "beta", "gamma", "binomial", "laplace", "integers"), 2),
-}
 # What of the objects of these libraries is an array with a dimension: columns and tables of pandas, what an estimator of scikit-learn has learned, and gives.
 ATTRIBUTES = frozenset(
     "values mean_ scale_ var_ center_ data_min_ data_max_ coef_ cluster_centers_ components_ classes_ feature_importances_ labels_ means_ "

@@ -19,7 +19,7 @@ from torchdevlint.infer.classes import (
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
-from torchdevlint.infer.state import FILLED, NO_FACTS, RENEWED, as_moved
+from torchdevlint.infer.state import FILLED, RENEWED, as_moved
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -409,20 +409,10 @@ def _of_key(rec: Rec, key: Const) -> Value:
     if containers.KEY_OF_TURN not in rec.fields:
         return held
     met = [guards for guards, one in options_of(rec.fields[containers.KEY_OF_TURN]) if as_key(one) == key and guards]
-    of_turn = met[0] if len(met) == 1 else NO_FACTS
-    fitting = [
-        (frozenset(guard for guard in guards - of_turn if _says_of_key(guard, key) is None), one)
-        for guards, one in options_of(held)
-        if consistent(guards, of_turn) and not any(_says_of_key(guard, key) is False for guard in guards)
-    ]
+    if len(met) != 1:
+        return held
+    fitting = [(guards - met[0], one) for guards, one in options_of(held) if consistent(guards, met[0])]
     return one_of(fitting) if fitting else held
-
-
-def _says_of_key(guard: tuple[Term, bool], key: Const) -> bool | None:
-    """Whether a key is the one that a condition asks for (`v if k == "index" else v.to(device)`); None where it asks for something else."""
-    term, outcome = guard
-    sides = [one for one in term.args if isinstance(one, Const)] if term.op == "equal" else []
-    return (sides[0] == key) is outcome if len(sides) == 1 and any(isinstance(one, Term) for one in term.args) else None
 
 
 def _any_of_list(ctx: Context, value: Ref, rec: Rec, key: SliceValue, site: Site | None) -> Value:

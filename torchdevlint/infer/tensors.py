@@ -163,12 +163,8 @@ def plain(value: Tensor) -> Tensor:
     return Tensor(value.device, value.rank, value.origin, value.implicit, kept=value.kept)
 
 
-_IN_PLACE = frozenset(
-    f"{operator}=" for operator in ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", ">>", "<<")
-)
-_GIVEN = frozenset(
-    {"parameter", "item", "element", "unpack", "attribute"}
-)  # what a caller gives, and what is taken out of it
+# What a caller gives, and what is taken out of it.
+_GIVEN = frozenset({"parameter", "item", "element", "unpack", "attribute"})
 
 
 def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None) -> Value:
@@ -191,8 +187,6 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
             if samples.is_input(ctx, value.args[0]):
                 return as_tensor(ctx, value.args[0], known)
             return Tensor(HOST, MANY, value.args[1], "batch")
-        if value.op == "binary" and value.args[0] in _IN_PLACE and isinstance(value.args[1], Tensor):
-            return value.args[1]  # `total += x` stays where it is
         if value.op in ("item", "element"):
             moved = devices.whole(value)
             if moved.op == "moved" and (moved.args[1] == HOST or value in ctx.proven):

@@ -56,6 +56,7 @@ _GENERATOR = Row("TDL513", ERROR, WARNING)
 ATTRIBUTE = Row("TDL603", ERROR, WARNING)
 _FACTORY = Row("TDL504", ERROR, WARNING)
 _RETURNED = Row("TDL504", INFO, INFO)  # who uses both may never bring them together
+_HANDED = Row("TDL505", INFO, INFO)  # to what nobody can look into: lengths of sequences, say, are wanted on the CPU
 _OF_A_NUMBER = Row("TDL522", ERROR, WARNING)
 _INPUT = Row("TDL401", ERROR, WARNING)
 _SAMPLE = Row("TDL518", ERROR, WARNING)
@@ -78,6 +79,8 @@ def row_of(fault: Fault) -> Row:
         return _RETURNED
     if GENERATOR in fault.roles:
         return _GENERATOR
+    if fault.roles == ("argument", "argument"):
+        return _HANDED
     if fault.kind == "host":
         return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
     if fault.beside is not None:
@@ -129,8 +132,6 @@ def severity_of(fault: Fault, facts: Facts) -> Severity:
     the file as a whole.
     """
     row = row_of(fault)
-    if fault.roles == ("argument", "argument"):
-        return INFO  # of what nobody can look into: lengths of sequences, say, are wanted on the CPU
     is_left_to_callers = fault.is_settled or (fault.roles[0] != STATE and is_of_an_argument(fault))
     if is_left_to_callers and _are_callers_here(fault, facts):
         return INFO
