@@ -1,13 +1,15 @@
 """Mutation testing of the linter: delete one piece of device handling from correct code and see whether that is found.
 
-    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--project] [--machine] [--verdicts FILE] [--misses]
+    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--project] [--callers] [--machine] [--verdicts FILE] [--misses]
                                    [--write docs/mutations.md] [--block mutations] [--result now]
 
 Each FOLDER is a project of ordinary device code. A mutation deletes one `.to(device)` or `.cuda()`, the `device=` of one torch factory or `.to`, one
 `map_location=`, one `register_buffer` (the tensor becomes a plain attribute) or one `.cpu()` before `.numpy()`. It counts as found when a finding that the
 untouched file does not have stands within three lines of the deletion (or of the start of its expression), or names a line there as a related place:
 an error or a warning of the default level, and for the page of all oracles a note or a finding of a rule that is off by default as well. The file is read by
-itself; with `--project` also where it stands, in a copy of the project.
+itself; with `--project` also where it stands, in a copy of the project. With `--callers` the files that import it are read as well, as a run over the whole
+project reads them, and any new finding counts, wherever it stands: what one file leaves on the CPU is told where another brings it to the model, and a statement
+that is gone is not near anything.
 
 Not every deletion is a fault: a tensor that is moved twice, a default that was the CPU anyway. With `--machine`, the project's driver in
 benchmarks/mutation_drivers/ runs the untouched and the mutated code on a virtual GPU (see mutation_machine.py), and a deletion is *confirmed* where the run then
@@ -43,6 +45,8 @@ from torchdevlint.source.positions import spans
 from torchdevlint.workspace import runner
 
 NEAR = 3
+MOST_CALLERS = 30  # files that are read beside the one that is mutated
+_IMPORT = re.compile(r"^\s*(?:from|import)\s+[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 # Whose misses somebody looked at: they are no result any more. Of the projects of mutation_suites.json a coin chose them.
 OPENED = frozenset(
     "Project-MONAI+MONAI adefossez+julius asteroid-team+asteroid-filterbanks cornellius-gp+linear_operator geoopt+geoopt "
@@ -89,6 +93,8 @@ class Judged:
     noted: bool = False  # found with notes
     inside: bool | None = None  # found where the file stands in its project (None: not asked)
     noted_inside: bool | None = None
+    told: bool | None = None  # a new finding anywhere in the file or in one that imports it
+    noted_told: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -224,8 +230,9 @@ def _row(text: str, start: int, end: int, new: str) -> int:
 
 
 def places(finding: Finding) -> set[int]:
-    """The lines that a finding speaks of."""
-    return {finding.span.start.row, *(related.span.start.row for related in finding.related)}
+    """The lines of its file that a finding speaks of."""
+    related = (one.span.start.row for one in finding.related if one.filename == finding.filename)
+    return {finding.span.start.row, *related}
 
 
 @dataclass(frozen=True)
@@ -255,16 +262,43 @@ class Copy:
         self._root = Path(self._place.name) / folder.name
         shutil.copytree(folder, self._root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         (self._root / ".git").mkdir()  # a repository's root
+        self._imported: dict[Path, set[str]] = {}  # by file, the words of its imports
+        self._callers: dict[Path, list[Path]] = {}
         selection = Selection(None, _RULES, ())
         self._resolver = Resolver(selection, overrides={"level": parse_level("info")}, isolated=False)
 
     def told(self, text: str, path: str) -> Told:
         """The findings of a file with a text, `path` from the root of the project."""
+        return self._of(text, path, [self._root / path])
+
+    def told_by_callers(self, text: str, path: str) -> Told:
+        """The findings of a file with a text, and those of the files that import it."""
+        place = self._root / path
+        if place not in self._callers:
+            self._callers[place] = [place, *self._importing(place)]
+        return self._of(text, path, self._callers[place])
+
+    def _importing(self, place: Path) -> list[Path]:
+        """The files that import one by its name, and those that import these: as many as `MOST_CALLERS`."""
+        if not self._imported:
+            for path in sorted(self._root.rglob("*.py")):
+                lines = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+                self._imported[path] = set(re.findall(r"\w+", " ".join(_IMPORT.findall(lines))))
+        found: list[Path] = []
+        asked = [place]
+        while asked and len(found) < MOST_CALLERS:
+            name = _module_name(asked.pop(0))
+            several = [path for path, names in self._imported.items() if name in names and path not in (*found, place)]
+            found += several
+            asked += several
+        return found[:MOST_CALLERS]
+
+    def _of(self, text: str, path: str, several: list[Path]) -> Told:
         place = self._root / path
         before = place.read_bytes()
         place.write_text(text, encoding="utf-8", newline="")
         try:
-            run = runner.check([str(place)], self._resolver, processes=1)
+            run = runner.check([str(one) for one in several], self._resolver, processes=1)
         finally:
             place.write_bytes(before)
         for problem in run.problems:
@@ -278,18 +312,30 @@ class Copy:
 
 def is_found(mutation: Mutation, before: Iterable[Finding], after: Iterable[Finding]) -> bool:
     """True when the mutated file has a new finding at the deletion."""
+    return any(
+        min(abs(row - mutation.row), abs(row - mutation.first)) <= NEAR
+        for finding in brought(before, after)
+        for row in places(finding)
+    )
+
+
+def brought(before: Iterable[Finding], after: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings that were not there before."""
     left = collections.Counter(map(_key, before))
     for finding in after:
         key = _key(finding)
         if left[key]:
             left[key] -= 1
-        elif any(min(abs(row - mutation.row), abs(row - mutation.first)) <= NEAR for row in places(finding)):
-            return True
-    return False
+        else:
+            yield finding
 
 
 def _key(finding: Finding) -> tuple[str, str]:
     return finding.code, re.sub(r"\bline \d+", "line", finding.message)
+
+
+def _module_name(path: Path) -> str:
+    return path.parent.name if path.name == "__init__.py" else path.stem
 
 
 def in_folder(folder: Path) -> dict[Path, tuple[str, list[Mutation]]]:
@@ -403,8 +449,9 @@ def measure(folder: Path, arguments: argparse.Namespace, verdicts: Verdicts) -> 
         )
     judged: list[Judged] = []
     alone, inside = _Asked(told), None
-    copy = Copy(folder) if arguments.project else None
-    if copy is not None:
+    copy = Copy(folder) if arguments.project or arguments.callers else None
+    by_callers = _Asked(copy.told_by_callers, is_anywhere=True) if copy is not None and arguments.callers else None
+    if copy is not None and arguments.project:
         inside = _Asked(copy.told)
     for path, mutation in drawn:
         name = path.relative_to(folder).as_posix()
@@ -416,6 +463,9 @@ def measure(folder: Path, arguments: argparse.Namespace, verdicts: Verdicts) -> 
         if inside is not None:
             found, noted = inside.about(mutation, files[path][0], name)
             row = dataclasses.replace(row, inside=found, noted_inside=noted)
+        if by_callers is not None:
+            found, noted = by_callers.about(mutation, files[path][0], name)
+            row = dataclasses.replace(row, told=found, noted_told=noted)
         judged.append(row)
     if copy is not None:
         copy.close()
@@ -426,8 +476,9 @@ def measure(folder: Path, arguments: argparse.Namespace, verdicts: Verdicts) -> 
 class _Asked:
     """What one way to run the linter says of mutations; each untouched file is asked about once."""
 
-    def __init__(self, told: Callable[[str, str], Told]) -> None:
+    def __init__(self, told: Callable[[str, str], Told], *, is_anywhere: bool = False) -> None:
         self._told = told
+        self._is_anywhere = is_anywhere
         self.before: dict[str, Told] = {}
 
     def about(self, mutation: Mutation, text: str, name: str) -> tuple[bool, bool]:
@@ -435,6 +486,8 @@ class _Asked:
         if name not in self.before:
             self.before[name] = self._told(text, name)
         before, after = self.before[name], self._told(mutation.text, name)
+        if self._is_anywhere:
+            return any(brought(before.default, after.default)), any(brought(before.notes, after.notes))
         found = is_found(mutation, before.default, after.default)
         return found, found or is_found(mutation, before.notes, after.notes)
 
@@ -469,7 +522,11 @@ def result(judged: Sequence[Judged], untouched: Untouched, arguments: argparse.N
     ):
         confirmed = [row for row in group if row.verdict == "confirmed"]
         for sample, some in (("all deletions, faults or not", group), ("confirmed by the machine", confirmed)):
-            ways = [("", _counts), *([(", in the project", _counts_inside)] if arguments.project else [])]
+            ways = [
+                ("", _counts),
+                *([(", in the project", _counts_inside)] if arguments.project else []),
+                *([(", anywhere in the project", _counts_told)] if arguments.callers else []),
+            ]
             for way, counts in ways if some else ():
                 projects = sorted({row.project for row in some})
                 note = f"{side}: {', '.join(name.replace('+', '/', 1) for name in projects)}" if not way else ""
@@ -484,7 +541,8 @@ def result(judged: Sequence[Judged], untouched: Untouched, arguments: argparse.N
         rows[-1] = changed
     import torchdevlint
 
-    command = f"`python benchmarks/mutations.py FOLDER... --most {arguments.most} --seed {arguments.seed}{' --project' if arguments.project else ''}`"
+    options = f"{' --project' if arguments.project else ''}{' --callers' if arguments.callers else ''}"
+    command = f"`python benchmarks/mutations.py FOLDER... --most {arguments.most} --seed {arguments.seed}{options}`"
     about = (
         "Pieces of device handling deleted from real projects, each file by itself unless a row says otherwise; false: untouched files with a finding, "
         "true or not."
@@ -503,14 +561,21 @@ def _counts_inside(rows: Sequence[Judged]) -> tuple[int, int, int]:
     return len(rows), sum(bool(row.inside) for row in rows), sum(bool(row.noted_inside) for row in rows)
 
 
+def _counts_told(rows: Sequence[Judged]) -> tuple[int, int, int]:
+    """The same where a new finding anywhere in the file, or in one that imports it, counts."""
+    return len(rows), sum(bool(row.told) for row in rows), sum(bool(row.noted_told) for row in rows)
+
+
 _HEAD = (
     "deletions",
     "found",
     "in the project",
+    "told anywhere",
     "reached by the machine",
     "confirmed as faults",
     "found of the confirmed",
     "in the project",
+    "told anywhere",
 )
 
 
@@ -522,10 +587,12 @@ def _figures(judged: Iterable[Judged]) -> tuple[object, ...]:
         len(rows),
         _share([row.found for row in rows]),
         _share([row.inside for row in rows if row.inside is not None]),
+        _share([row.told for row in rows if row.told is not None]),
         len(reached),
         len(confirmed),
         _share([row.found for row in confirmed]),
         _share([row.inside for row in confirmed if row.inside is not None]),
+        _share([row.told for row in confirmed if row.told is not None]),
     )
 
 
@@ -545,6 +612,9 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=40, help="mutations drawn from each project (default: 40)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--project", action="store_true", help="read each file where it stands in its project as well")
+    parser.add_argument(
+        "--callers", action="store_true", help="read the files that import it, and count what is new anywhere"
+    )
     parser.add_argument("--machine", action="store_true", help="run the projects' drivers on a virtual GPU")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run on the machine (default: 60)")
     parser.add_argument("--verdicts", type=Path, help="where the machine's verdicts are kept")

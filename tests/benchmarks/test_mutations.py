@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import sys
 import zipfile
@@ -11,6 +12,8 @@ from pathlib import Path
 import mutations
 import pytest
 from mutations import Judged, Untouched, Verdicts
+
+from torchdevlint.findings import Related
 
 HEAD = "import torch\n"
 
@@ -108,9 +111,9 @@ def test_the_table_tells_all_and_confirmed_apart() -> None:
     ]
     lines = mutations.report(rows, Untouched(2, 1))
     assert lines[0] == "2 projects; 1 of 2 untouched files are silent."
-    assert "| `device=` | 3 | 33% | - | 3 | 2 | 50% | - |" in lines
-    assert "| `map_location=` | 1 | 100% | - | 0 | 0 | - | - |" in lines
-    assert "| all | 4 | 50% | - | 3 | 2 | 50% | - |" in lines
+    assert "| `device=` | 3 | 33% | - | - | 3 | 2 | 50% | - | - |" in lines
+    assert "| `map_location=` | 1 | 100% | - | - | 0 | 0 | - | - | - |" in lines
+    assert "| all | 4 | 50% | - | - | 3 | 2 | 50% | - | - |" in lines
 
 
 def test_the_table_tells_what_is_found_in_the_project() -> None:
@@ -120,8 +123,8 @@ def test_the_table_tells_what_is_found_in_the_project() -> None:
         Judged("p", "a.py", 3, "device=", True, "passes", inside=False),
     ]
     lines = mutations.report(rows, Untouched(2, 1))
-    assert "| all | 3 | 67% | 67% | 3 | 2 | 50% | 100% |" in lines
-    arguments = argparse.Namespace(most=20, seed=3, result="now", project=True)
+    assert "| all | 3 | 67% | 67% | - | 3 | 2 | 50% | 100% | - |" in lines
+    arguments = argparse.Namespace(most=20, seed=3, result="now", project=True, callers=False)
     told = {row.sample: (row.faults, row.found) for row in mutations.result(rows, Untouched(2, 1), arguments).rows}
     assert told["all deletions, faults or not, in the project"] == (3, 2)
     assert told["confirmed by the machine, in the project"] == (2, 2)
@@ -142,13 +145,41 @@ def test_a_file_is_read_where_it_stands(tmp_path: Path) -> None:
     assert "TDL505" not in {one.code for one in mutations.told(main.format(""), "main.py").default}
 
 
+def test_what_a_caller_brings_together_is_told_in_its_file(tmp_path: Path) -> None:
+    step = "import torch\n\ndef step(net, rows):\n    for x in rows:\n{}        net(x)\n"
+    moved = "        x = x.to('cuda')\n"
+    (tmp_path / "step.py").write_text(step.format(moved), encoding="utf-8")
+    (tmp_path / "main.py").write_text(
+        "import torch\nfrom torch import nn\nfrom step import step\n\n"
+        "step(nn.Linear(2, 2).to('cuda'), [torch.ones(2), torch.zeros(2)])\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "other.py").write_text("import main\n", encoding="utf-8")
+    copy = mutations.Copy(tmp_path)
+    try:
+        before, after = (copy.told_by_callers(step.format(text), "step.py").default for text in (moved, ""))
+    finally:
+        copy.close()
+    assert not any(mutations.brought(before, before))
+    assert {Path(one.filename).name for one in mutations.brought(before, after)} == {"main.py"}
+
+
+def test_a_line_of_another_file_is_not_near_a_deletion() -> None:
+    its = mutations.told(HEAD + "def f(x):\n    y = x.cuda()\n    return y\n", "a.py").notes[0]
+    far = dataclasses.replace(its.span, start=dataclasses.replace(its.span.start, row=90))
+    several = (Related("b.py", far, "here"), Related(its.filename, far, "here"))
+    rows = mutations.places(dataclasses.replace(its, related=several[:1]))
+    assert 90 not in rows
+    assert 90 in mutations.places(dataclasses.replace(its, related=several))
+
+
 def test_projects_that_were_worked_with_are_told_apart() -> None:
     rows = [
         Judged("karpathy+nanoGPT", "a.py", 1, "device=", True, "confirmed"),
         Judged("new+project", "a.py", 2, "device=", False, None, noted=True),
         Judged("new+project", "a.py", 3, "device=", True, None, noted=True),
     ]
-    arguments = argparse.Namespace(most=20, seed=3, result="now", project=False)
+    arguments = argparse.Namespace(most=20, seed=3, result="now", project=False, callers=False)
     told = mutations.result(rows, Untouched(5, 4), arguments)
     counts = [(row.sample, row.side, row.faults, row.found) for row in told.rows]
     assert counts == [

@@ -70,6 +70,7 @@ MOST_CHANGED = 100  # objects that a function changes; real ones change up to 60
 MOST_STEPS = (
     20_000  # terms run again, for the same; a class of 2,000 lines takes 16,000, a file of 6,000 operations 4,000
 )
+OF_PROGRAM = 8  # times as much, for a module that is run and for a function that it calls
 MOST_OF_FILE = 5 * MOST_STEPS  # ... for all functions and classes of a file that others use
 OWN_SELF = Term("own", "self")
 _NOTHING_GIVEN: Mapping[str, Value] = MappingProxyType({})
@@ -196,8 +197,8 @@ class Analysis:
         heard.replays += 1
         heard.recursive += recursive
         return (
-            heard.replays <= MOST_REPLAYS
-            and heard.steps <= MOST_STEPS
+            heard.replays <= MOST_REPLAYS * heard.scale
+            and heard.steps <= MOST_STEPS * heard.scale
             and not (recursive and heard.recursive > MOST_RECURSIVE)
         )
 
@@ -206,9 +207,10 @@ class Analysis:
         deadline.check()
         heard = self.heard
         heard.steps += 1
-        if heard.steps <= MOST_STEPS:
+        most = MOST_STEPS * heard.scale
+        if heard.steps <= most:
             return True
-        if heard.steps == MOST_STEPS + 1:
+        if heard.steps == most + 1:
             self.hit("work on one function or class")
         return False
 
@@ -225,7 +227,7 @@ class Analysis:
         begun = grounds.begin()
         unit.ground = begun and begun[1]
         try:
-            with self._hearing() as heard:
+            with self._hearing(OF_PROGRAM) as heard:
                 Evaluation(ctx, unit.program.module, {}, None).run()
         except BaseException:
             del runs[unit]
@@ -236,9 +238,9 @@ class Analysis:
         return made
 
     @contextmanager
-    def _hearing(self) -> Iterator[Heard]:
-        """Something that is told, and bounded, by itself: who asks for it first makes no difference."""
-        saved, self.heard = self.heard, Heard()
+    def _hearing(self, scale: int = 1) -> Iterator[Heard]:
+        """Something that is told, and bounded, by itself: who asks for it first makes no difference. `scale`: of the limits on work."""
+        saved, self.heard = self.heard, Heard(scale=scale)
         try:
             yield self.heard
         finally:
@@ -270,7 +272,7 @@ class Analysis:
         self._grounds[body] = begun and begun[1]
         try:
             deadline.check()
-            with self._hearing() as heard:
+            with self._hearing(self._scale(body)) as heard:
                 found = self._summarise(body)
             found.heard, found.ground = heard, self._grounds[body]
         finally:
@@ -292,6 +294,11 @@ class Analysis:
             self.kept.summaries[other] = one
         return found
 
+    def _scale(self, body: ir.Body) -> int:
+        """The limits on the work on a function: `main` is a whole program, that makes models, trains them and runs them in turn."""
+        unit = self.unit_of(body)
+        return OF_PROGRAM if body.parent is unit.program.module and body.name in unit.programs else 1
+
     def is_unfinished(self, body: ir.Body) -> bool:
         """True for a function of a cycle that is being summed up: what its summary says of the others is not all that there is."""
         return body in self._unfinished
@@ -299,6 +306,7 @@ class Analysis:
     def _summarise(self, body: ir.Body) -> Summary:
         unit = self.unit_of(body)
         ctx = Context(self, unit, "summary", body)
+        ctx.most_events *= self.heard.scale
         env: dict[str, Value] = {}
         for parameter in body.parameters:
             term = env[parameter.name] = Term("parameter", body, parameter.name)
@@ -357,7 +365,8 @@ class Analysis:
             self.recorder.reported(fault)
         if fault.verdict == "open" and not self._may_be_broken(fault):
             return
-        if ctx.is_choice and not self._is_of_any(fault):
+        if ctx.choice is not None and not self._is_of_any(fault):
+            ctx.choice.keep(fault)
             return
         entry = fault.entry
         is_inherited = ctx.mode == "root" and entry is not None and self.unit_of(entry) is not self.unit

@@ -20,6 +20,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
+from torchdevlint.infer.choice import Choice
 from torchdevlint.infer.state import Facts, join_heaps
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
@@ -78,13 +79,17 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     """`function(*args, **keywords)`."""
     if isinstance(function, OneOf):
         found = []
-        saved, elsewhere = ctx.is_choice, [one for _, one in function.options if _is_elsewhere(ctx, one)]
+        elsewhere = [one for _, one in function.options if _is_elsewhere(ctx, one)]
+        choice = Choice(ctx.choice)
         for guards, one in _callees(ctx, function.options):
             if one != NONE:
-                ctx.is_choice = saved or (len(elsewhere) > 1 and one in elsewhere)
+                is_choice = len(elsewhere) > 1 and one in elsewhere
+                ctx.choice = choice.next(guards, ctx.facts) if is_choice else choice.outer
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))
-        ctx.is_choice = saved
+        ctx.choice = choice.outer
+        for fault in choice.certain():
+            ctx.analysis.report(fault, ctx)
         return one_of(found)
     several = next((at for at, one in enumerate(args) if _is_star(one) and _is_one_of_known(one)), None)
     if several is not None:
@@ -492,12 +497,13 @@ def construct(
     if kind or wrapped:
         containers.fill(ctx, ref, list(args), keywords)
         return ref
-    for base in classes.foreign_bases_of(analysis, cls):
-        if ctx.stubs.places_module(base):
-            foreign.call(ctx, base, list(args), keywords, site)
-    layer = classes.layer_of(analysis, cls) or classes.optimizer_of(analysis, cls)
-    if layer:
-        call(ctx, Ext(layer + ".__init__"), [ref, *args], keywords, site)
+    for placing in classes.foreign_bases_of(analysis, cls):
+        if ctx.stubs.places_module(placing):
+            foreign.call(ctx, placing, list(args), keywords, site)
+    made_by = (find(analysis, cls) for find in (classes.layer_of, classes.optimizer_of, classes.loader_of))
+    base = next(filter(None, made_by), "")
+    if base:
+        call(ctx, Ext(base + ".__init__"), [ref, *args], keywords, site)
     if not ctx.heap[ref].fields or not classes.is_tuple(analysis, cls):
         _fill(ctx, function, ref, list(args), keywords, site)
     return ref

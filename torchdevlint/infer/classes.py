@@ -178,6 +178,14 @@ def optimizer_of(analysis: Analysis, cls: ir.Class) -> str:
     return next(filter(is_optimizer, foreign_bases_of(analysis, cls)), "")
 
 
+DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
+
+
+def loader_of(analysis: Analysis, cls: ir.Class) -> str:
+    """The data loader of PyTorch that a class inherits from; "" for any other class."""
+    return next((one for one in foreign_bases_of(analysis, cls) if one in DATA_LOADERS), "")
+
+
 _WRAPPED = {"collections.UserDict": "dict", "collections.UserList": "list"}
 
 
@@ -579,6 +587,9 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         optimizer = optimizer_of(ctx.analysis, value.owner)
         if optimizer:
             return Partial(Ext(f"{optimizer}.__init__"), (value.receiver,), ())
+    loader = loader_of(ctx.analysis, value.owner) if name in ("__init__", "__iter__") else ""
+    if loader:
+        return Partial(Ext(f"{loader}.{name}"), (value.receiver,), ())
     layer = layer_of(ctx.analysis, value.owner)
     if layer and name in ("__init__", "forward"):
         return Partial(Ext(f"{layer}.{name}"), (value.receiver,), ())

@@ -36,6 +36,7 @@ from torchdevlint.infer.values import (
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
+    from torchdevlint.infer.choice import Choice
     from torchdevlint.infer.replay import Replay
     from torchdevlint.infer.units import Unit
     from torchdevlint.program import ir
@@ -77,9 +78,12 @@ class Context:
         self.raised: dict[Value, Heap] = {}  # exceptions, with the heap that they are raised in
         self.bound: dict[tuple[ir.Body, Value], list[ir.Store]] = {}  # what gives a tensor, or what may be one, a name
         self.mute = False
+        self.most_events = MOST_EVENTS
         self.in_loop = False
         self.trained: Facts = NO_FACTS  # that something here goes backward
-        self.is_choice = False  # in one of several functions or modules of other files: the program chooses which of them is called how
+        self.choice: Choice | None = (
+            None  # in one of several functions or modules of other files: the program chooses which of them is called how
+        )
         self.is_any_machine = False  # what asks for an accelerator comes out both ways
         self.default_device: Place | None = None
         self.class_frame: Value | None = None
@@ -263,7 +267,7 @@ class Context:
     @property
     def is_full(self) -> bool:
         """True where a summary has as many events as it may."""
-        return len(self.events) >= MOST_EVENTS
+        return len(self.events) >= self.most_events
 
     def lift(self, function: Callable[[Value], Value], value: Value) -> Value:
         """A function of each alternative, under the conditions of that one; None is none of them, as nothing can be asked of it."""

@@ -16,6 +16,7 @@ from torchdevlint.infer import (
     host_libraries,
     launchers,
     library,
+    loaders,
     modules,
     operators,
     optimizers,
@@ -28,6 +29,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.classes import (
     APPLY,
+    DATA_LOADERS,
     PROTOCOLS,
     attribute_of,
     foreign_bases_of,
@@ -108,9 +110,8 @@ _LABELLED_IMAGES = frozenset(
         "SEMEION STL10 SUN397 SVHN StanfordCars USPS"
     ).split()
 )
-_DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 _SPLITS = frozenset({"torch.utils.data.random_split", "torch.utils.data.dataset.random_split"})
-_DRAW_ON_HOST = _DATA_LOADERS | {"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"}
+_DRAW_ON_HOST = DATA_LOADERS | {"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"}
 _PARAMETERS = frozenset(
     {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
 )
@@ -182,6 +183,8 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
         return autograd.apply(ctx, args, keywords, site)
     if last == "__init__" and args and is_optimizer(owner):
         return optimizers.inherited(ctx, owner, args, keywords, site)
+    if last in ("__init__", "__iter__") and args and owner in DATA_LOADERS:
+        return loaders.inherited(ctx, owner, last, args, keywords, site)
     if last in ("__init__", "forward") and args and ctx.stubs.module_class(owner) is not None:
         return modules.inherited(ctx, owner, last, args, keywords, site)
     if last in PROTOCOLS and owner in protocols.OWNERS and args:
@@ -359,10 +362,10 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         return library.foreach(library.Call(ctx, name, args, keywords, site))
     if name.startswith("torch.signal.windows."):
         return operators.apply(ctx, ctx.stubs.functions("torch.hann_window"), args, keywords, site)
-    if name in ("torch.utils.data.default_collate", "torch.utils.data.dataloader.default_collate"):
+    if name in loaders.DEFAULT_COLLATE:
         batch = _at(args, 0, keywords, "batch")
         samples = reading.items(ctx, batch)
-        return _batched(ctx, samples[0] if samples else reading.element(ctx, batch), site)
+        return loaders.batched(ctx, samples[0] if samples else reading.element(ctx, batch), site)
     if name == "torch.utils.data.default_convert":
         return library.mapped(ctx, Ext("torch.utils.data.default_convert.leaf"), _at(args, 0, keywords, "data"), site)
     if name == "torch.utils.data.default_convert.leaf":
@@ -389,16 +392,8 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         return NONE
     if name in _DRAW_ON_HOST:
         _claim_generator(ctx, keywords.get("generator", NONE), site)
-    if name in _DATA_LOADERS:
-        is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
-        data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
-        item = _loader_item(ctx, data, collate, site, is_single=is_single)
-        if item is None and ctx.mode == "summary" and any(map(waits, (data, collate))):
-            return Term("call", Ext(name), tuple(args), tuple(sorted(keywords.items())), site)
-        if item is None:
-            return unknown(site)
-        fields = {"*": item, ".dataset": data, ".batch_size": NUMBER}
-        return ctx.new(site, "object", Ext(name), fields, tag="loader")
+    if name in DATA_LOADERS:
+        return loaders.make(ctx, name, args, keywords, site)
     if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
         fields = {"*": Tup(tuple(reading.element(ctx, one) for one in args)), ".tensors": Tup(tuple(args))}
         return ctx.new(site, "object", Ext(name), fields, tag="dataset")
@@ -534,43 +529,6 @@ def _transformed(ctx: Context, args: Args, keywords: Keywords, site: Site | None
     if len(args) < 2:
         return made
     return args[1] if name != Const("grad_and_value") else Tup((args[1], made))
-
-
-def _loader_item(
-    ctx: Context, data: Value, collate: Value | None, site: Site | None, *, is_single: bool
-) -> Value | None:
-    """What a loader gives; with `batch_size=None`, the samples one by one."""
-    if collate is not None and collate != NONE:
-        if is_single:
-            return ctx.call(collate, [reading.element(ctx, data)], {}, site)
-        samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
-        return ctx.call(collate, [samples], {}, site)
-    first = next(iter(alternatives(data)), UNKNOWN)
-    if ctx.rec(first) is None and not isinstance(first, Tensor):
-        return None
-    item = reading.element(ctx, first)
-    return item if is_single else _batched(ctx, item, site)
-
-
-def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
-    """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
-    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
-        changed = {key: _batched(ctx, item, site) for key, item in rec.items.items()}
-        return ctx.new(None, rec.kind, None, {**rec.fields, **changed}, tag=("batch", value.place))
-    if isinstance(value, Tensor):
-        rank = shifted(value.rank, 1)
-        return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
-    if isinstance(value, Tup) and not any(isinstance(one, Star) for one in value.items):  # it becomes a list
-        held = {("k", at): _batched(ctx, item, site) for at, item in enumerate(value.items)}
-        return ctx.new(site, "list", None, held, tag=("batch", value))
-    is_number = isinstance(value, Const) and type(value.value) in (int, float)
-    # It makes a tensor of these (torch/utils/data/_utils/collate.py).
-    if is_number or value == NUMBER or isinstance(value, Array):
-        rank = shifted(value.rank, 1) if isinstance(value, Array) else 1
-        return Tensor(HOST, rank, site, "batch")
-    is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
-    return lift(lambda one: _batched(ctx, one, site), value) if is_choice else value
 
 
 # ---------------------------------------------------------------------------------------------------- methods

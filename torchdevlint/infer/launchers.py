@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import devices, reading
-from torchdevlint.infer.state import FILLED
+from torchdevlint.infer.state import COLLATED, FILLED
 from torchdevlint.infer.values import (
     NONE,
     OTHER,
@@ -42,7 +42,6 @@ _NAMES = {
     ),
 }
 _ON_GPU = ("auto", "gpu", *devices.ACCELERATORS)
-_LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
 _PREPARE = frozenset(
     "prepare prepare_model prepare_data_loader prepare_optimizer prepare_scheduler setup setup_module setup_dataloaders "
     "setup_optimizers".split()
@@ -97,7 +96,7 @@ def _prepared(ctx: Context, value: Value, place: Place, site: Site | None) -> Va
     rec = ctx.rec(value)
     if rec is not None and FILLED in rec.fields:
         ctx.put(value, FILLED, UNKNOWN)  # its state is brought along (accelerate/optimizer.py)
-    if rec is not None and isinstance(rec.cls, Ext) and rec.cls.name in _LOADERS:
+    if rec is not None and COLLATED in rec.fields:
         item = _brought(ctx, reading.element(ctx, value), place, site)
         return ctx.new(site, "object", rec.cls, {**rec.fields, "*": item}, tag="prepared")
     is_other = value is UNKNOWN or (rec is not None and rec.kind != "module")

@@ -19,7 +19,7 @@ from torchdevlint.infer.classes import (
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
-from torchdevlint.infer.state import FILLED, RENEWED, as_moved
+from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, as_moved
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -499,6 +499,10 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
             return got
         if (inner := wrapped(ctx, value)) != value:
             return element(ctx, inner)
+    if COLLATED in rec.fields:
+        from torchdevlint.infer import loaders
+
+        return loaders.batch_of(ctx, rec)
     if rec.kind == "module" and "*" not in rec.fields:
         from torchdevlint.infer import modules
 

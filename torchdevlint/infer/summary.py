@@ -232,6 +232,7 @@ class Heard:
     replays: int = 0
     recursive: int = 0
     steps: int = 0
+    scale: int = 1  # of the limits on work
     told: list[Fault] = field(default_factory=list)
     looked_at: set[ir.Body] = field(default_factory=set)
     writes: list[Write] = field(default_factory=list)

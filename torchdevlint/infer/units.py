@@ -157,6 +157,14 @@ class Unit:
         return frozenset(name for body in self.program.bodies for name in body.global_names)
 
     @cached_property
+    def programs(self) -> frozenset[str]:
+        """The functions that the module itself calls, such as `main`: each is a whole program."""
+        module = self.program.module
+        calls = (op.function for block in module.blocks for op in block.ops if isinstance(op, ir.Call))
+        loads = (Lookup.of(module).definition(called) for called in calls)
+        return frozenset(op.name for op in loads if isinstance(op, ir.Load))
+
+    @cached_property
     def stars(self) -> tuple[str, ...]:
         """The modules of which the file imports every name, the last one first: its names stand above those of the others."""
         ops = [op for block in self.program.module.blocks for op in block.ops]
@@ -278,7 +286,9 @@ class Unit:
         return found
 
 
-OF_OUTLINE = frozenset({"statics", "stars", "subclasses", "receivers"})  # of the module and of what functions there are
+OF_OUTLINE = frozenset(
+    {"statics", "stars", "programs", "subclasses", "receivers"}
+)  # of the module and of what functions there are
 _CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
 
 

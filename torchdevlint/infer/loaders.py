@@ -1,0 +1,148 @@
+"""Data loaders, and the classes of the project that inherit from them (torch/utils/data/dataloader.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.infer import classes, reading
+from torchdevlint.infer.state import COLLATED
+from torchdevlint.infer.values import (
+    HOST,
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Array,
+    Const,
+    DoubleStar,
+    Ext,
+    Rec,
+    Ref,
+    Site,
+    Star,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    lift,
+    shifted,
+    unknown,
+    waits,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from torchdevlint.infer.context import Context
+
+NAMES = classes.DATA_LOADERS
+_COLLATE = ".collate_fn"
+
+
+def make(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None) -> Value:
+    """`DataLoader(dataset, batch_size=1, ..., collate_fn=None)`."""
+    fields = _fields(ctx, args, keywords, site)
+    if fields["*"] is not None:
+        return ctx.new(site, "object", Ext(name), fields, tag="loader")
+    return _residual(ctx, name, args, keywords, site) if _may_wait(ctx, args, keywords) else unknown(site)
+
+
+def inherited(
+    ctx: Context, name: str, last: str, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None
+) -> Value:
+    """`DataLoader.__init__(self, ...)` and `DataLoader.__iter__(self)` of a class of the project."""
+    target, *rest = args
+    rec = ctx.rec(target)
+    is_spread = any(isinstance(one, (Star, DoubleStar)) for one in rest)
+    if rec is None or not isinstance(target, Ref) or is_spread:
+        return _residual(ctx, f"{name}.{last}", args, keywords, site) if ctx.mode == "summary" else UNKNOWN
+    if last == "__iter__":
+        batch = batch_of(ctx, rec) if COLLATED in rec.fields else UNKNOWN
+        return ctx.new(site, "list", None, {"*": batch}, tag="batches")
+    fields = _fields(ctx, rest, keywords, site)
+    if fields["*"] is None and _may_wait(ctx, rest, keywords):
+        return _residual(ctx, f"{name}.{last}", args, keywords, site)
+    for key, content in fields.items():
+        ctx.put(target, key, Term("element", unknown(site)) if content is None else content)
+    return NONE
+
+
+def batch_of(ctx: Context, rec: Rec) -> Value:
+    """What a loader gives, by the function that collates now."""
+    collate = rec.fields.get(_COLLATE, NONE)
+    if collate == rec.fields[COLLATED]:
+        return rec.at("*")
+    is_single = rec.fields.get(".batch_size") == NONE
+    batch = _collated(ctx, rec.fields.get(".dataset", UNKNOWN), collate, None, is_single=is_single)
+    return UNKNOWN if batch is None else batch
+
+
+def _fields(
+    ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None
+) -> dict[Any, Value | None]:
+    data = args[0] if args else keywords.get("dataset", UNKNOWN)
+    collate = args[6] if len(args) > 6 else keywords.get("collate_fn", NONE)
+    is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
+    item = _collated(ctx, data, collate, site, is_single=is_single)
+    size = NONE if is_single else NUMBER
+    return {"*": item, ".dataset": data, ".batch_size": size, _COLLATE: collate, COLLATED: collate}
+
+
+def _may_wait(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
+    """True where a caller tells of what the batches are made."""
+    if ctx.mode != "summary":
+        return False
+    given = (*args[:1], *args[6:7], keywords.get("dataset", NONE), keywords.get("collate_fn", NONE))
+    return any(map(waits, given))
+
+
+def _residual(
+    ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None
+) -> Value:
+    from torchdevlint.infer.calls import residual
+
+    return residual(ctx, Ext(name), list(args), dict(keywords), site)
+
+
+def _collated(ctx: Context, data: Value, collate: Value, site: Site | None, *, is_single: bool) -> Value | None:
+    """What a loader gives; with `batch_size=None`, the samples one by one. None where nothing is known of the data."""
+    if collate != NONE and not (isinstance(collate, Ext) and collate.name in DEFAULT_COLLATE):
+        if is_single:
+            return ctx.call(collate, [reading.element(ctx, data)], {}, site)
+        samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
+        return ctx.call(collate, [samples], {}, site)
+    first = next(iter(alternatives(data)), UNKNOWN)
+    if ctx.rec(first) is None and not isinstance(first, Tensor):
+        return None
+    item = reading.element(ctx, first)
+    return item if is_single else batched(ctx, item, site)
+
+
+DEFAULT_COLLATE = frozenset(
+    {
+        "torch.utils.data.default_collate",
+        "torch.utils.data.dataloader.default_collate",
+        "torch.utils.data._utils.collate.default_collate",
+    }
+)
+
+
+def batched(ctx: Context, value: Value, site: Site | None) -> Value:
+    """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
+        changed = {key: batched(ctx, item, site) for key, item in rec.items.items()}
+        return ctx.new(None, rec.kind, None, {**rec.fields, **changed}, tag=("batch", value.place))
+    if isinstance(value, Tensor):
+        rank = shifted(value.rank, 1)
+        return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
+    if isinstance(value, Tup) and not any(isinstance(one, Star) for one in value.items):  # it becomes a list
+        held = {("k", at): batched(ctx, item, site) for at, item in enumerate(value.items)}
+        return ctx.new(site, "list", None, held, tag=("batch", value))
+    is_number = isinstance(value, Const) and type(value.value) in (int, float)
+    # It makes a tensor of these (torch/utils/data/_utils/collate.py).
+    if is_number or value == NUMBER or isinstance(value, Array):
+        rank = shifted(value.rank, 1) if isinstance(value, Array) else 1
+        return Tensor(HOST, rank, site, "batch")
+    is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
+    return lift(lambda one: batched(ctx, one, site), value) if is_choice else value
