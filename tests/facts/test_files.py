@@ -612,6 +612,20 @@ def test_a_file_alone_is_asked_alone(tmp_path: Path) -> None:
     assert [finding.code for outcome in run.outcomes for finding in outcome.findings] == ["TDL801"]
 
 
+def test_an_attribute_of_a_class_of_another_file_is_no_line_of_this_one(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "part.py").write_text(
+        "from torch import nn\n\nclass Shift(nn.Module):\n    def __init__(self, table):\n        super().__init__()\n"
+        "        self.table = table\n\n    def forward(self, x):\n        return x + self.table\n"
+    )
+    (tmp_path / "run.py").write_text(
+        "import torch\nfrom part import Shift\n\ntable = torch.ones(3)\nnet = Shift(table)\nnet.cuda()\n"
+        "print(net(torch.ones(3).cuda()))\n"
+    )
+    found = check_paths([tmp_path / "run.py"], isolated=True)
+    assert [(one.code, one.span.start.row) for one in found if one.severity is Severity.ERROR] == [("TDL603", 4)]
+
+
 FACTORY = """
 import torch
 def embed(x: torch.Tensor):

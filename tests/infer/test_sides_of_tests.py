@@ -26,6 +26,29 @@ def add_at(x: torch.Tensor):
     bias = torch.zeros(3)
     return x + bias.to(x.device) if x.get_device() >= 0 else x + bias
 """,
+    "the values that a name may have": """
+def train(rows, device):
+    x = torch.zeros(3).to(device)
+    for name in ["first", "second"]:
+        try:
+            x = next(rows)
+        except StopIteration:
+            if name == "first":
+                rows = iter([torch.zeros(3)])
+                x = next(rows)
+            elif name == "second":
+                rows = iter([torch.ones(3)])
+                x = next(rows)
+        weight = torch.ones(3)
+        if name in ("first", "third"):
+            y = x * weight
+        elif name != "first":
+            y = weight
+        x = y.to(device)
+    return x
+
+print(train(iter([torch.zeros(3)]), torch.device("cuda")))
+""",
     "a batch of tuples is a list": """
 from torch.utils.data import DataLoader, Dataset
 

@@ -62,6 +62,8 @@ def inherited(
     fields = _fields(ctx, rest, keywords, site)
     if fields["*"] is None and _may_wait(ctx, rest, keywords):
         return _residual(ctx, f"{name}.{last}", args, keywords, site)
+    if _COLLATE in rec.fields:  # set behind this call, which waited for a caller
+        del fields[_COLLATE]
     for key, content in fields.items():
         ctx.put(target, key, Term("element", unknown(site)) if content is None else content)
     return NONE

@@ -13,11 +13,13 @@ from torchdevlint.infer.values import (
     NOTHING,
     TRUE,
     UNKNOWN,
+    Const,
     Ext,
     Guard,
     OneOf,
     Tensor,
     Term,
+    Tup,
     Value,
     one_of,
 )
@@ -118,4 +120,16 @@ def _asked(
                 read.name,
                 lambda one: conditions.negated(conditions.is_none(one)) if is_not else conditions.is_none(one),
             )
+    if isinstance(op, ir.Compare) and op.operators in _OF_VALUES:
+        read, wanted = known.definition(op.left), registers.get(op.comparators[0], UNKNOWN)
+        if isinstance(read, ir.Load) and isinstance(wanted, (Const, Tup)):
+            return read.name, _OF_VALUES[op.operators](ctx, wanted)
     return None
+
+
+_OF_VALUES: dict[tuple[str, ...], Callable[[Context, Value], Test]] = {
+    ("==",): lambda ctx, wanted: lambda one: conditions.equal(one, wanted),
+    ("!=",): lambda ctx, wanted: lambda one: conditions.negated(conditions.equal(one, wanted)),
+    ("in",): lambda ctx, wanted: lambda one: conditions.contains(ctx, one, wanted),
+    ("not in",): lambda ctx, wanted: lambda one: conditions.negated(conditions.contains(ctx, one, wanted)),
+}

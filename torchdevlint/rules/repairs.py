@@ -240,7 +240,8 @@ def store_of(fault: Fault, facts: Facts) -> Site | None:
     made = host.origin if host is not None else None
     if host is None or made is None or not host.kept or made.unit is not fault.told_at.unit:
         return None
-    near = [cls for body in (made.body, fault.site.body) if (cls := owner_of(body)) is not None]
+    owners = (owner_of(body) for body in (made.body, fault.site.body))
+    near = [cls for cls in owners if cls is not None and cls in facts.program.classes]
     others = facts.program.classes if owner_of(made.body) is None else ()  # a function makes it for one of them
     for classes in (*([cls] for cls in dict.fromkeys(near)), others):
         stores = [store for cls in classes for store in _stores(host.kept, cls, made.unit, facts)]
