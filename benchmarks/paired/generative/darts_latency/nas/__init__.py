@@ -1,0 +1,2 @@
+from .architect import Architect
+from .supernet import SuperNet

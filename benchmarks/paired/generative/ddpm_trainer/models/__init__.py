@@ -1,0 +1,2 @@
+from .unet import TinyUNet
+from .diffusion import GaussianDiffusion

@@ -1,0 +1,2 @@
+from .convert import calibrate, prepare
+from .fake_quant import QuantConv2d, QuantLinear

@@ -1,0 +1,1 @@
+from . import networks, noise  # noqa: F401  (fill the registry)

@@ -1,0 +1,3 @@
+from .mpnn import EnergyMPNN, build_model
+
+__all__ = ["EnergyMPNN", "build_model"]

@@ -1,0 +1,1 @@
+from . import deepfm, logreg  # noqa: F401

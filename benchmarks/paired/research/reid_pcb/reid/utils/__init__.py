@@ -1,0 +1,3 @@
+from .meters import AverageMeter
+from .ranking import evaluate_rank
+from .serialization import save_checkpoint

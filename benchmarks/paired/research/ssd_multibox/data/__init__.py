@@ -1,0 +1,2 @@
+from .config import shapes_cfg
+from .shapes import ShapesDetection, detection_collate
