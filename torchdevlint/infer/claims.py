@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +36,7 @@ from torchdevlint.infer.values import (
     is_elsewhere,
     one_of,
     options_of,
+    places_of,
     waits,
 )
 from torchdevlint.program import ir
@@ -86,7 +88,7 @@ def claim(
         _prove_inputs(ctx, operands)
     if not chain:
         operands = [operand._replace(bound=handed.bound(ctx, operand.value, site)) for operand in operands]
-    operands = [_now(ctx, operand) for operand in operands]
+    operands = [_by_place(_now(ctx, operand)) for operand in operands]
     if kind == "same" and any(one.role == "operand" and may_be_module(ctx, one.value) for one in operands):
         return  # what an operator does with a module its class says
     if kind == "same" and ctx.mode != "summary" and not weak and not chain:
@@ -293,6 +295,23 @@ def _now(ctx: Context, operand: Operand) -> Operand:
         for one in alternatives(value)
     )
     return operand._replace(value=where_now(ctx, value)) if may_move else operand
+
+
+def _by_place(operand: Operand) -> Operand:
+    """An operand on one of several devices is one of several tensors, each under the conditions of its device."""
+    if not any(isinstance(one, Tensor) and len(places_of(one.device)) > 1 for one in alternatives(operand.value)):
+        return operand
+    several: list[tuple[Facts, Value]] = []
+    for guards, one in options_of(operand.value):
+        if not isinstance(one, Tensor):
+            several.append((guards, one))
+            continue
+        several += [
+            (guards | inner, replace(one, device=place))
+            for inner, place in places_of(one.device)
+            if consistent(guards, inner)
+        ]
+    return operand._replace(value=one_of(several))
 
 
 def where_now(ctx: Context, value: Value) -> Value:

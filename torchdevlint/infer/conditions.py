@@ -561,6 +561,14 @@ def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Regist
     return known | {(Term("undecided", Asked(asked), *of), outcome)}
 
 
+def opposite(facts: Facts) -> Facts:
+    """What holds where not all of several conditions do."""
+    if len(facts) < 2:
+        return frozenset((term, not outcome) for term, outcome in facts)
+    parts = (term if outcome else Term("not", term) for term, outcome in sorted(facts, key=hash))
+    return frozenset({(Term("all", *parts), False)})
+
+
 def of_try(body: ir.Body, identity: int, is_raised: bool) -> Facts:
     """What holds behind a `try` of a body: that what it tries has raised, or has not."""
     return frozenset({(Term("undecided", Asked((body, -identity))), not is_raised)})

@@ -24,7 +24,6 @@ from torchdevlint.infer.values import (
     Bound,
     Cls,
     Const,
-    Device,
     DoubleStar,
     Ext,
     Func,
@@ -41,6 +40,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     consistent,
+    device_at,
     for_each,
     is_open,
     join,
@@ -308,7 +308,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         if ("k", name) in rec.fields:  # a layer of `Sequential(OrderedDict(...))`, or of a ModuleDict
             return rec.at(("k", name))
         if name == "device" and not rec.cls.name.startswith("torch."):
-            return Device(place)
+            return device_at(place)
         if name in _SIZES:
             return NUMBER
     layer = layer_of(ctx, ref, rec, name)
@@ -323,7 +323,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     if name in _OWN_DICTS:
         return Bound(ref, "__dict__")
     if name == "device":
-        return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
+        return device_at(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
     if name == "training":
         return rec.at(_TRAINING, Term("attribute", ref, "training"))
     return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None

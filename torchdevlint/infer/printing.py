@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer.values import (
     ACCELERATOR,
     CHOSEN,
+    EITHER,
     HOST,
     MANY,
     NOWHERE,
@@ -35,6 +36,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     of_key,
+    places_of,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +109,8 @@ def show_place(place: Place) -> str:
     """A device in words."""
     if not isinstance(place, Term):
         return _PLACES.get(place, place)
+    if place.op == EITHER:
+        return " or ".join(show_place(one) + _under(guards) for guards, one in places_of(place))
     what = place.args[0] if place.args else None
     if what == "self":
         return "device of the module"

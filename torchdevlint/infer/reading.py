@@ -53,6 +53,7 @@ from torchdevlint.infer.values import (
     array,
     as_key,
     consistent,
+    device_at,
     holds_partial,
     is_member,
     is_partial,
@@ -180,7 +181,7 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
     if name == "device" and (value in ctx.proven or value.op == "moved"):
         from torchdevlint.infer import devices
 
-        return Device(devices.device_of(ctx, value))
+        return device_at(devices.device_of(ctx, value))
     if name in host_libraries.ATTRIBUTES and opaque.is_of_host_library(value):
         is_table = value.op == "item" and isinstance(value.args[1], Ref)  # `frame[["a", "b"]]`
         return array(2) if is_table else ARRAY

@@ -22,15 +22,17 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, Heap, if_moved, join_heaps
+from torchdevlint.infer.state import RENEWED, Facts, if_moved, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
+    EITHER,
     HOST,
     MANY,
     NO_TENSOR,
     NONE,
     NOTHING,
+    NOWHERE,
     NUMBER,
     UNKNOWN,
     Array,
@@ -43,6 +45,7 @@ from torchdevlint.infer.values import (
     Func,
     OneOf,
     Partial,
+    Place,
     Rec,
     Ref,
     Site,
@@ -57,12 +60,12 @@ from torchdevlint.infer.values import (
     array,
     one_of,
     options_of,
+    place_in,
     text_of,
     waits,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.tables import unlike
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -81,8 +84,8 @@ class Replay:
         self._memo: dict[Term, Value] = {}
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
-        self._moved_under: dict[Facts, Heap] = {}  # what was moved under open conditions, as it was before
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
+        self._doing: Claim | Term | None = None  # the event
         self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
 
@@ -128,7 +131,7 @@ class Replay:
         facts = self._facts(event.facts)
         if facts is None:
             return
-        what = event.what
+        what = self._doing = event.what
         if not facts:
             saved = ctx.facts
             self._done(what)
@@ -178,18 +181,11 @@ class Replay:
             self.value(what)
 
     def _may_change(self, what: Term, facts: Facts) -> None:
-        """A move, or an attribute that is set, under conditions that are still open: the object may still be as it was.
-
-        What somebody moves to an accelerator is there, as whoever wrote that knew where it lives.
-        """
+        """A move, or an attribute that is set, under conditions that are still open: on the other ways the object is as it was."""
         ctx, before = self.ctx, dict(self.ctx.heap)
         self.value(what)
-        moved = self._moved_under.setdefault(frozenset(fact for fact in facts if fact[0].op != "trained"), {})
-        if what.op != "moved" or what.args[1] == HOST:
-            ctx.heap = join_heaps([{**before, **moved}, ctx.heap], [NO_FACTS, facts])
-        else:  # what is brought back under the same conditions is as it was before, on either way
-            modules_moved = [place for place in unlike([before, ctx.heap]) if place in before]
-            moved.update((place, before[place]) for place in modules_moved if place not in moved)
+        told = frozenset(fact for fact in facts if fact[0].op != "trained")
+        ctx.heap = join_heaps([before, ctx.heap], [conditions.opposite(told), told])
 
     def _facts(self, facts: Facts) -> Facts | None:
         """What is left open of the conditions, None where one does not hold; many events share theirs."""
@@ -390,7 +386,7 @@ class Replay:
         return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)
 
 
-_MAY_CHANGE = frozenset({"moved", "set", "raw_set", "dict_set"})
+_MAY_CHANGE = frozenset({"moved", "carried", "set", "raw_set", "dict_set"})
 _DOES = frozenset(  # once for each call
     "call moved stored set raw_set dict_set del raw_del saved loaded enter left carried handed".split()
 )
@@ -515,6 +511,8 @@ def _moved(here: Replay, term: Term) -> Value:
     if all(map(devices.is_dtype, alternatives(target))):
         return here.value(value)
     moved, new = here.value(value), here.place(place)
+    if site is None and term != here._doing and claims.may_be_module(here.ctx, moved):
+        return moved  # a name for what an event has moved
     name = _method_at(site)
     found = classes.special(here.ctx, moved, name, [_as_value(new)] if name == "to" else [], site) if name else None
     return devices.move(here.ctx, moved, new, site) if found is None else found
@@ -567,6 +565,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "device_of": lambda here, term: _as_value(devices.device_of(here.ctx, here.value(term.args[0]))),
     "as_device": lambda here, term: _as_value(devices.as_device(here.ctx, here.value(term.args[0]))),
     "moved": _moved,
+    EITHER: lambda here, term: _as_value(_either(here, term)),
     "carried": _carried,
     "length": _length,
     NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),
@@ -586,6 +585,11 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),
     "has": lambda here, term: foreign.has_attribute(here.ctx, *here.all_of(term.args)),
 }
+
+
+def _either(here: Replay, term: Term) -> Place:
+    found = place_in(here.value(term.args[0]))
+    return NOWHERE if found is None else found
 
 
 def _as_value(place: Any) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from torchdevlint.infer.values import (
     DATA,
@@ -12,14 +12,18 @@ from torchdevlint.infer.values import (
     Const,
     Ext,
     Guard,
+    Place,
     Rec,
     Ref,
     Tensor,
     Term,
     Value,
     alternatives,
+    device_at,
     one_of,
     options_of,
+    place_in,
+    places_of,
 )
 from torchdevlint.program.tables import unlike
 
@@ -119,6 +123,8 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
         is_lacking = len(mine) < len(recs)
         if not mine or (is_lacking and key == PLACED and all(value == HOST for _, value in mine)):
             fields.pop(key, None)  # that something unknown was moved to the CPU is no help where one path lacks it
+        elif key == "@device" and not is_lacking:
+            fields[key] = _joined_place(mine)
         elif isinstance(key, str) and key.startswith("@"):
             fields[key] = joined_mark([value for _, value in mine])
         else:
@@ -168,6 +174,16 @@ def joined_mark(values: list[Any]) -> Any:
     """What holds of a module that was moved on some paths: somebody knows where it is, and it is where it was moved to."""
     moved = [value for value in values if value != "host"]
     return moved[0] if moved else values[0]
+
+
+def _joined_place(several: list[tuple[Facts, Place]]) -> Place:
+    """Where a module is that was moved on some paths, by the conditions that tell them apart."""
+    if all(guards for guards, _ in several):
+        place = place_in(one_of([(guards, device_at(one)) for guards, one in several]))
+        several_left = places_of(place) if place is not None else ()
+        if place is not None and (len(several_left) == 1 or all(guards for guards, _ in several_left)):
+            return place
+    return cast("Place", joined_mark([place for _, place in several]))
 
 
 def old_field(place: Any, key: Any) -> Term:

@@ -66,6 +66,7 @@ from torchdevlint.infer.values import (
     as_key,
     at_least,
     consistent,
+    device_at,
     is_array,
     is_elsewhere,
     is_open,
@@ -140,7 +141,7 @@ def proves_tensor(name: str) -> bool:
 def attribute(ctx: Context, value: Tensor, name: str) -> Value:
     """`tensor.name`."""
     if name == "device":
-        return Device(value.device)
+        return device_at(value.device)
     if name in _SAME:
         return plain(value)
     if name in ("is_cuda", "is_cpu"):
@@ -892,7 +893,7 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
         return array(value.rank)
     if name == "get_device":
-        return Device(value.device)  # its index, which names it as well
+        return device_at(value.device)  # its index, which names it as well
     if name == "tolist" and value.rank not in (0, None):
         return ctx.new(site, "list", None, {"*": NUMBER}, tag=name)
     if name in ("register_hook", "register_post_accumulate_grad_hook"):

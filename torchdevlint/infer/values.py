@@ -132,15 +132,20 @@ def is_accelerator(place: Place) -> bool:
 
 
 def is_elsewhere(place: Place) -> bool:
-    """True for an accelerator, also one that the program chooses where there is one."""
-    return isinstance(place, str) and place.partition(":")[0] in (ACCELERATOR, CHOSEN)
+    """True for an accelerator, also one that the program chooses where there is one, or where a condition holds."""
+    if isinstance(place, Term):
+        return place.op == EITHER and any(is_elsewhere(one) for _, one in places_of(place))
+    return place.partition(":")[0] in (ACCELERATOR, CHOSEN)
 
 
 def index_of(place: Place) -> str:
     """The index of an accelerator: "" for the current or first one, "?" where nobody knows."""
+    if isinstance(place, Term) and place.op == EITHER:
+        place = next((one for _, one in places_of(place) if is_elsewhere(one)), place)
     return place.partition(":")[2] if isinstance(place, str) else UNKNOWN_INDEX
 
 
+EITHER = "either"  # the operation of a term: one of several places, each under its conditions; its argument has them as devices
 UNKNOWN_INDEX = "?"
 NO_TENSOR = "no_tensor"  # the operation of a term: what of a value is no tensor
 SENT = "@sent"
@@ -590,6 +595,27 @@ def alternatives(value: Value) -> tuple[Value, ...]:
 def options_of(value: Value) -> tuple[tuple[frozenset[Guard], Value], ...]:
     """What a value may be, and under which guards."""
     return value.options if type(value) is OneOf else ((_NO_GUARDS, value),)
+
+
+def places_of(place: Place) -> tuple[tuple[frozenset[Guard], Place], ...]:
+    """Where something may be, and under which guards."""
+    if not isinstance(place, Term) or place.op != EITHER:
+        return ((_NO_GUARDS, place),)
+    return tuple((guards, one.place) for guards, one in options_of(place.args[0]) if isinstance(one, Device))
+
+
+def device_at(place: Place) -> Value:
+    """The `torch.device` of a place."""
+    return place.args[0] if isinstance(place, Term) and place.op == EITHER else Device(place)
+
+
+def place_in(device: Value) -> Place | None:
+    """The place that a `torch.device`, or one of several under conditions, names; None for anything else."""
+    if isinstance(device, Device):
+        return device.place
+    if isinstance(device, OneOf) and all(isinstance(one, Device) for _, one in device.options):
+        return Term(EITHER, device)
+    return None
 
 
 def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
