@@ -26,6 +26,80 @@ def add_at(x: torch.Tensor):
     bias = torch.zeros(3)
     return x + bias.to(x.device) if x.get_device() >= 0 else x + bias
 """,
+    "a wrapper that is made where there is a GPU": """
+import sys
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def build(name):
+    return Net() if name else Net()
+
+def main(args):
+    use_gpu = torch.cuda.is_available() and not args.cpu
+    net = build(args.name)
+    if use_gpu:
+        net = nn.DataParallel(net).cuda()
+    for row in torch.zeros(4, 3):
+        if use_gpu:
+            row = row.cuda()
+        net(row)
+
+main(sys.argv)
+""",
+    "a copy that is made on one side": """
+import copy, functools
+
+def timed(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+class Net(nn.Module):
+    def __init__(self, kinds):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for kind in kinds:
+            self.layers.append(nn.Linear(3, 3) if kind else nn.Bilinear(3, 3, 3))
+        self.tied = nn.Linear(3, 3)
+        if kinds:
+            self.tied.weight = self.layers[0].weight
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.tied(x)
+
+@timed
+def fit(net, rows, device):
+    best, lowest = None, 9.0
+    for row in rows:
+        loss = net(row.to(device)).sum()
+        if loss.item() < lowest:
+            lowest, best = loss.item(), copy.deepcopy(net).cpu()
+    return best
+
+@timed
+def measure(net, row):
+    return net(row)
+
+def main(kinds):
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rows = torch.zeros(4, 3)
+    net = Net(kinds).to(device)
+    best = fit(net, rows, device)
+    measure(net, rows[0].to(device))
+    measure(best, rows[0])
+
+main(input())
+""",
     "the values that a name may have": """
 def train(rows, device):
     x = torch.zeros(3).to(device)

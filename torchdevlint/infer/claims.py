@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import devices, handed, samples, tensors
-from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host
+from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, opposite
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import OF_DATA, Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
@@ -205,6 +205,7 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     )
     elsewhere = [guards for guards, one in known if is_elsewhere(one.device)]
     chosen = {(term, not outcome) for guards in elsewhere for term, outcome in guards if NUMBER not in term.args}
+    chosen.update(*(opposite(guards) for guards in elsewhere if len(guards) > 1))
     for guards, one in known:
         is_left = one.device == HOST and (
             one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
@@ -326,10 +327,13 @@ def where_now(ctx: Context, value: Value) -> Value:
     if value.device != HOST or not value.follows:
         return value
     made = value.origin.whole
-    for rec in ctx.heap.values():
-        place = rec.fields.get("@device", HOST) if rec.kind == "module" else HOST
-        if place != HOST and rec.fields.get("@origin") is made:
-            return Tensor(place, value.rank, follows=True, kept=value.kept)
+    places = [
+        rec.fields.get("@device", HOST)
+        for rec in ctx.heap.values()
+        if rec.kind == "module" and rec.fields.get("@origin") is made
+    ]
+    if places and HOST not in places:  # a copy of the module is of the same origin, and may have stayed
+        return Tensor(places[0], value.rank, follows=True, kept=value.kept)
     return value
 
 

@@ -19,6 +19,7 @@ from torchdevlint.infer.values import (
     Const,
     DoubleStar,
     Keywords,
+    OneOf,
     Rec,
     Ref,
     Site,
@@ -28,6 +29,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     as_key,
+    for_each,
     is_partial,
     join,
     of_key,
@@ -433,10 +435,16 @@ def copied(ctx: Context, value: Value, site: Site | None, *, deep: bool = True) 
         return made
     ref = ctx.new(site, rec.kind, rec.cls, {}, tag=("copy", _root(value.place)))
     fields = {}
+
+    def part(one: Value) -> Value:
+        if isinstance(one, Tup):
+            return Tup(tuple(for_each(part, item) for item in one.items))
+        is_object = isinstance(one, Ref) and one not in (value, ref)
+        return copied(ctx, one, site) if is_object and ctx.heap.get(one) is not rec else one
+
     for key, content in rec.fields.items():
-        is_object = isinstance(content, Ref) and content not in (value, ref)
-        is_copied = deep and is_object and ctx.heap.get(content) is not rec
-        fields[key] = copied(ctx, content, site) if is_copied else content
+        is_copied = deep and isinstance(content, (Ref, OneOf, Tup))
+        fields[key] = for_each(part, content) if is_copied else content
     ctx.heap[ref] = Rec(rec.kind, rec.cls, fields)
     return ref
 

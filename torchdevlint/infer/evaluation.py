@@ -324,13 +324,18 @@ class Evaluation:
                 return calls.call(self.ctx, Ext("builtins." + last), [function], {}, None)
             decorator = self._get(register)
             if last not in _BINDING and isinstance(decorator, (Func, Cls, Ref, Partial)):
-                made = calls.call(self.ctx, decorator, [function], {}, None)
+                made = calls.call(self.ctx, decorator, [function], {}, self._site_of(register))
                 if isinstance(made, Func):
                     function = made
                     self._remember_closure(made.frame)
                 elif isinstance(decorator, Func) or isinstance(made, (Ref, Partial)):
                     return made
         return function
+
+    def _site_of(self, decorator: ir.Register) -> Site | None:
+        """Where a decorator is applied: each function that it decorates has a closure of its own."""
+        made = Lookup.of(self.body).definition(decorator)
+        return None if made is None else self._site(made)
 
     def _remember_closure(self, frame: Value | None) -> None:
         """What a decorator closes over, for who calls the function before the module has run: functions, classes and texts do not change."""
@@ -347,7 +352,7 @@ class Evaluation:
         for register in reversed(body.decorator_registers):
             decorator = self._get(register)
             if isinstance(decorator, Func):
-                made = calls.call(self.ctx, decorator, [given], {}, None)
+                made = calls.call(self.ctx, decorator, [given], {}, self._site_of(register))
                 given = made if isinstance(made, Cls) else given
         rec = self.ctx.rec(cls)
         if rec is not None:

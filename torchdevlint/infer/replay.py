@@ -85,6 +85,7 @@ class Replay:
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
+        self._made_under: dict[Facts, set[Any]] = {}  # objects that there are on one side alone
         self._doing: Claim | Term | None = None  # the event
         self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
@@ -143,7 +144,12 @@ class Replay:
             if isinstance(what, Term) and what.op in _MAY_CHANGE and is_open:
                 self._may_change(what, facts)
             else:
+                known, ctx.made = ctx.made, set()
                 self._done(what)
+                if made := set(map(Ref, ctx.made)).difference(self._copies.values()):
+                    self._made_under.setdefault(_of_choice(facts), set()).update(made)
+                known |= ctx.made
+                ctx.made = known
 
     @contextmanager
     def _narrowed(self, left: dict[Term, Value]) -> Iterator[None]:
@@ -182,9 +188,11 @@ class Replay:
 
     def _may_change(self, what: Term, facts: Facts) -> None:
         """A move, or an attribute that is set, under conditions that are still open: on the other ways the object is as it was."""
-        ctx, before = self.ctx, dict(self.ctx.heap)
+        told = _of_choice(facts)
+        self.value(what.args[0])  # what is changed may be an object that this call makes
+        made = self._made_under.get(told, ())
+        ctx, before = self.ctx, {place: rec for place, rec in self.ctx.heap.items() if place not in made}
         self.value(what)
-        told = frozenset(fact for fact in facts if fact[0].op != "trained")
         ctx.heap = join_heaps([before, ctx.heap], [conditions.opposite(told), told])
 
     def _facts(self, facts: Facts) -> Facts | None:
@@ -585,6 +593,11 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),
     "has": lambda here, term: foreign.has_attribute(here.ctx, *here.all_of(term.args)),
 }
+
+
+def _of_choice(facts: Facts) -> Facts:
+    """The conditions that choose between ways; that something was trained is none."""
+    return frozenset(fact for fact in facts if fact[0].op != "trained")
 
 
 def _either(here: Replay, term: Term) -> Place:
