@@ -222,3 +222,72 @@ def test_a_comprehension_that_asks_for_something_else_than_the_key_moves_all_or_
     )
     assert told(asked.replace('"cuda")', '"cuda", "cpu")', 1)) == ["broken"]
     assert told(asked.replace('"cuda")', '"cuda", "gpu")', 1)) == []
+
+
+COPIED = """
+import copy
+
+class Net(nn.Module):
+    def __init__(self, kinds):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for kind in kinds:
+            if kind:
+                self.layers.append(nn.Linear(3, 3))
+            else:
+                self.layers.append(nn.RNN(3, 3))
+        self.tied = nn.Linear(3, 3)
+        self.tied.weight = self.layers[0].weight
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.tied(x)
+
+net = Net([True, False]).cuda()
+copied = copy.deepcopy(net).cpu()
+print(net(torch.zeros(3, 3, device="{first}")))
+print(copied(torch.zeros(3, 3, device="{second}")))
+"""
+
+
+def test_a_copy_moves_without_its_original() -> None:
+    assert told(COPIED.format(first="cuda", second="cpu")) == []
+    assert "broken" in told(COPIED.format(first="cpu", second="cpu"))
+    assert "broken" in told(COPIED.format(first="cuda", second="cuda"))
+
+
+MADE_ON_ONE_SIDE = """
+import copy, sys
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("shift", torch.zeros(3))
+
+    def forward(self, x):
+        return x + self.shift
+
+def fit(net, rows, device):
+    best, lowest = None, 9.0
+    for row in rows:
+        loss = net(row.to(device)).sum()
+        if loss.item() < lowest:
+            lowest, best = loss.item(), copy.deepcopy(net){there}
+    return best
+
+def main():
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rows = torch.zeros(4, 3)
+    net = Net().to(device)
+    best = fit(net, rows, device)
+    print(net(rows.to(device)))
+    print(best(rows))
+
+main()
+"""
+
+
+def test_what_is_made_on_one_side_alone_is_where_that_side_moves_it() -> None:
+    assert told(MADE_ON_ONE_SIDE.format(there=".cpu()")) == []
+    assert told(MADE_ON_ONE_SIDE.format(there="")) == ["broken"]
