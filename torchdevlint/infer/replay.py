@@ -141,7 +141,8 @@ class Replay:
         left = self._left_by(event.facts)
         with ctx.under(facts), self._narrowed(left) if left else _AS_IT_IS:
             is_open = any(fact not in self.summary.passed and fact[0].op != "trained" for fact in event.facts)
-            if isinstance(what, Term) and what.op in _MAY_CHANGE and is_open:
+            may_change = isinstance(what, Term) and what.op in _MAY_CHANGE and what.args[1] != NOWHERE
+            if isinstance(what, Term) and may_change and is_open:
                 self._may_change(what, facts)
             else:
                 known, ctx.made = ctx.made, set()

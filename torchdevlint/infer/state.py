@@ -36,7 +36,7 @@ PLACED = "@placed"  # where something unknown was moved: there it is if it is a 
 OF_DATA = "@data"  # where `x.data = value` has brought a tensor, which is known by where it was made
 FILLED = "filled"  # the state that an optimizer has loaded, where it is
 RENEWED = "@renewed"  # what each value of a dict, which a loop goes through, was replaced with
-COLLATED = "@collated"  # the function by which a loader made its batches: another one may be set afterwards
+COLLATED = ".@collated"  # the function by which a loader made its batches: another one may be set afterwards
 # A widening: behind so many conditions (a long chain of `elif`) no more are kept. What is not kept proves nothing.
 MOST_FACTS = 64
 
