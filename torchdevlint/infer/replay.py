@@ -45,7 +45,6 @@ from torchdevlint.infer.values import (
     Func,
     OneOf,
     Partial,
-    Place,
     Rec,
     Ref,
     Site,
@@ -86,6 +85,7 @@ class Replay:
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
         self._made_under: dict[Facts, set[Any]] = {}  # objects that there are on one side alone
+        self._begun = ctx.facts
         self._doing: Claim | Term | None = None  # the event
         self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
@@ -249,6 +249,9 @@ class Replay:
         """A place of the summary, here."""
         if not isinstance(place, Term):
             return place
+        if place.op == EITHER:  # as what holds now decides
+            devices_here = place_in(self.value(place.args[0]))
+            return NOWHERE if devices_here is None else devices_here
         found = self.value(place)
         return found.place if isinstance(found, Device) else found
 
@@ -373,6 +376,7 @@ class Replay:
             return found
         self.ctx.made.add(place)
         rec = self.summary.heap.get(ref)
+        facts, self.ctx.facts = self.ctx.facts, self._begun  # it was made before what is done now under conditions
         if rec is not None:
             self.ctx.heap[found] = Rec(rec.kind, rec.cls, {})
             cls = self.value(rec.cls) if rec.cls is not None else None
@@ -384,6 +388,7 @@ class Replay:
                 del fields["@implicit"]
                 fields["@device"] = self.ctx.default()  # nobody said where: the default device of this call
             self.ctx.heap[found] = Rec(rec.kind, cls, fields)
+        self.ctx.facts = facts
         return found
 
     def _known_by(self, key: str, content: Any, here: Value) -> Value:
@@ -574,7 +579,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "device_of": lambda here, term: _as_value(devices.device_of(here.ctx, here.value(term.args[0]))),
     "as_device": lambda here, term: _as_value(devices.as_device(here.ctx, here.value(term.args[0]))),
     "moved": _moved,
-    EITHER: lambda here, term: _as_value(_either(here, term)),
+    EITHER: lambda here, term: _as_value(here.place(term)),
     "carried": _carried,
     "length": _length,
     NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),
@@ -599,11 +604,6 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
 def _of_choice(facts: Facts) -> Facts:
     """The conditions that choose between ways; that something was trained is none."""
     return frozenset(fact for fact in facts if fact[0].op != "trained")
-
-
-def _either(here: Replay, term: Term) -> Place:
-    found = place_in(here.value(term.args[0]))
-    return NOWHERE if found is None else found
 
 
 def _as_value(place: Any) -> Value:
