@@ -401,3 +401,47 @@ def test_a_comment_makes_no_accelerator_the_current_one(tmp_path: Path, said: st
         "import torch\na = torch.rand(3).cuda()\nprint(a * torch.rand(3, device='cuda:1'))\n", encoding="utf-8"
     )
     assert sum(one.code == "TDL505" for one in check_paths([path], isolated=True)) == faults
+
+
+ZOO = """from torch import nn
+
+class Base(nn.Module):
+    def summary(self):
+        return str(self)
+
+class Small(Base):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+class Large(Base):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Bilinear(3, 3, 3)
+
+    def forward(self, x):
+        return self.layer(x, x)
+"""
+
+
+@pytest.mark.parametrize("chosen", ["getattr(zoo, config['model'])", "zoo.__dict__[name]", "vars(zoo)[name]"])
+def test_what_a_program_chooses_by_its_name_is_one_of_those_that_there_are(tmp_path: Path, chosen: str) -> None:
+    main = f"""import json, sys
+import torch
+import zoo
+
+def make(config, name):
+    return {chosen}()
+
+def main():
+    net = make(json.load(open("config.json")), sys.argv[1]).cuda()
+    net(torch.ones(3))
+
+main()
+"""
+    package = {"zoo/__init__.py": "from .nets import *\n", "zoo/nets.py": ZOO, "main.py": main}
+    for files in ({"zoo.py": ZOO, "main.py": main}, package):
+        assert [code for _, code, verdict in told(tmp_path, files, "main.py") if verdict == "broken"] == ["TDL504"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from torchdevlint.infer.units import Unit, chooses_current_device
-from torchdevlint.infer.values import Ext, Value
+from torchdevlint.infer.values import Cls, Ext, Func, Value
 from torchdevlint.program import ir
 from torchdevlint.program.roles import sets_default_device
 from torchdevlint.source import grounds
@@ -292,6 +292,22 @@ class Imports:
         if found is None and name not in other.program.module.local_names:
             return self._starred(other, name) if stars else None
         return found or Global(other, name)
+
+    def members(self, unit: Unit, path: str, deep: int = 3) -> dict[str, Value]:
+        """The functions and classes that a module of the project has, those that it imports from others among them."""
+        other = self.unit(path) if self.files is not None else None
+        if other is None or self.files is None:
+            return {}
+        found: dict[str, Value] = {}
+        for star in other.stars if deep else ():
+            several = () if star.partition(".")[0] in _FOREIGN else self.files.resolve(star, other.path)
+            if several:
+                found |= self.members(other, several[-1], deep - 1)
+        for name, value in other.statics.items():
+            meant = self.resolve(other, value.name) if isinstance(value, Ext) else value
+            if isinstance(meant, (Func, Cls)):
+                found[name] = meant
+        return {name: value for name, value in found.items() if not name.startswith("_")}
 
     def _starred(self, unit: Unit, name: str) -> Imported | None:
         """What a name stands for that a file has from a module of the project by `from module import *`, also by way of others.

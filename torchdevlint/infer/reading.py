@@ -19,6 +19,7 @@ from torchdevlint.infer.classes import (
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
+from torchdevlint.infer.imports import MODULE
 from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, as_moved
 from torchdevlint.infer.values import (
     ARRAY,
@@ -68,6 +69,8 @@ from torchdevlint.infer.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from torchdevlint.infer.context import Context
 
 
@@ -108,6 +111,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
             return Partial(Ext("collections.namedtuple._make"), (), (("@class", value),))
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
+        if name == "__dict__" and value.name.startswith(MODULE):
+            return Bound(value, name)
         is_option = options.holds_options(value.name)
         return Term("attribute", value, name) if is_option else ctx.imported(ctx.unit, f"{value.name}.{name}")
     if isinstance(value, Bound) and value.name == "__dict__":
@@ -267,11 +272,27 @@ def attributes_like(ctx: Context, value: Value, name: Text) -> list[Value]:
     """What an object has under names of which only a part is known: `getattr(self, f"layer{number}")`."""
     rec, pattern = ctx.rec(value), paths.glob_of(name)
     if rec is None:
-        return []
+        return [one for key, one in members(ctx, value).items() if fnmatchcase(key, pattern)]
     own = bases_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ()
     fitting = [one for one in rec.attributes if fnmatchcase(one, pattern)]
     fitting = fitting or [one for base in own for one in base.methods if fnmatchcase(one, pattern)]
     return [attribute(ctx, value, one) for one in fitting]
+
+
+def members(ctx: Context, value: Value) -> Mapping[str, Value]:
+    """The functions and classes of a module of the project, by whose names a program may choose: `getattr(models, args.model)`, `globals()[name]`.
+
+    A class from which another one of them derives is not chosen for itself.
+    """
+    if isinstance(value, Ext) and value.name.startswith(MODULE) and value.name.endswith("::"):
+        path = value.name.removeprefix(MODULE).removesuffix("::")
+    elif value == ctx.unit.globals:
+        path = ctx.unit.path
+    else:
+        return {}
+    found = ctx.analysis.kept.imports.members(ctx.unit, path)
+    bases = {base for one in found.values() if isinstance(one, Cls) for base in bases_of(ctx.analysis, one.cls)[1:]}
+    return {name: one for name, one in found.items() if not (isinstance(one, Cls) and one.cls in bases)}
 
 
 def _written_like(rec: Rec, name: str) -> Value | None:
@@ -304,8 +325,14 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         return element(ctx, value)
     if isinstance(value, Bound) and value.name == "__dict__":
         if ctx.mode == "summary" and not isinstance(key, Const) and waits(key):
-            return Term("item", Term("attribute", value.object, "__dict__"), key)
-        return attribute(ctx, value.object, str(key.value), site) if isinstance(key, Const) else UNKNOWN
+            is_of_module = isinstance(value.object, Ext) or value.object == ctx.unit.globals
+            whole = Term("attribute", value.object, "__dict__")
+            return Term("got", value.object, key) if is_of_module else Term("item", whole, key)
+        if isinstance(key, Const):
+            return attribute(ctx, value.object, str(key.value), site)
+        pattern = paths.glob_of(key) if isinstance(key, Text) else "*"
+        several = [one for name, one in members(ctx, value.object).items() if fnmatchcase(name, pattern)]
+        return join(*several) if several else UNKNOWN
     if isinstance(value, Const) and isinstance(value.value, str):
         return containers.part_of_text(value.value, key)
     if isinstance(value, Cls) and isinstance(key, Const) and is_enum(ctx.analysis, value.cls):

@@ -666,8 +666,10 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
 
 
 def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[frozenset[Guard], Value]]:
-    """The options, where all are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is. The first ones stand for all."""
-    return several[:_MOST_MODELS] if all(isinstance(value, Ref) or value == NONE for _, value in several) else []
+    """The options, where all are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is, or their classes. The first ones
+    stand for all.
+    """
+    return several[:_MOST_MODELS] if all(isinstance(value, (Ref, Cls)) or value == NONE for _, value in several) else []
 
 
 def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
