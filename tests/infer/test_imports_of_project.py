@@ -444,4 +444,4 @@ main()
 """
     package = {"zoo/__init__.py": "from .nets import *\n", "zoo/nets.py": ZOO, "main.py": main}
     for files in ({"zoo.py": ZOO, "main.py": main}, package):
-        assert [code for _, code, verdict in told(tmp_path, files, "main.py") if verdict == "broken"] == ["TDL504"]
+        assert {code for _, code, verdict in told(tmp_path, files, "main.py") if verdict == "broken"} == {"TDL504"}
