@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MOST_DEPTH = 30  # of a term; what nests deeper is unknown
 MOST_ALTERNATIVES = 5
 _MOST_CONSTANTS = 12  # names of attributes, keys: they cost little
+_MOST_CALLS = 12  # alternatives of calls that wait for a caller, who decides between them
 _MOST_MODELS = 2  # of more objects than that: each is called
 _MOST_TERMS = 200_000
 
@@ -657,7 +658,8 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES and not (
-        len(found) <= _MOST_CONSTANTS and all(type(one) is Const for one in found)
+        (len(found) <= _MOST_CONSTANTS and all(type(one) is Const for one in found))
+        or (len(found) <= _MOST_CALLS and all(type(one) is Term and one.op == "call" and one.waits for one in found))
     ):
         several = [(guards, value) for value, guards in found.items()]
         told = [one for one in several if isinstance(one[1], Tensor)] or _of_objects(several)
@@ -666,10 +668,10 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
 
 
 def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[frozenset[Guard], Value]]:
-    """The options, where all are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is, or their classes. The first ones
-    stand for all.
+    """The options that are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is, or their classes. The first ones stand for
+    all.
     """
-    return several[:_MOST_MODELS] if all(isinstance(value, (Ref, Cls)) or value == NONE for _, value in several) else []
+    return [option for option in several if isinstance(option[1], (Ref, Cls))][:_MOST_MODELS]
 
 
 def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
