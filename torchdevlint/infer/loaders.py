@@ -131,15 +131,21 @@ DEFAULT_COLLATE = frozenset(
 
 def batched(ctx: Context, value: Value, site: Site | None) -> Value:
     """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
+
+    def part(value: Value) -> Value:
+        made = batched(ctx, value, site)
+        is_unknown = isinstance(made, Term) and not made.waits and made.op not in ("own", "near")
+        return Tensor(HOST, None, site, "batch") if is_unknown else made  # a text is no operand of anything
+
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
-        changed = {key: batched(ctx, item, site) for key, item in rec.items.items()}
+        changed = {key: part(item) for key, item in rec.items.items()}
         return ctx.new(None, rec.kind, None, {**rec.fields, **changed}, tag=("batch", value.place))
     if isinstance(value, Tensor):
         rank = shifted(value.rank, 1)
         return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
     if isinstance(value, Tup) and not any(isinstance(one, Star) for one in value.items):  # it becomes a list
-        held = {("k", at): batched(ctx, item, site) for at, item in enumerate(value.items)}
+        held = {("k", at): part(item) for at, item in enumerate(value.items)}
         return ctx.new(site, "list", None, held, tag=("batch", value))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
     # It makes a tensor of these (torch/utils/data/_utils/collate.py).
