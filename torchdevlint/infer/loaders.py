@@ -12,9 +12,11 @@ from torchdevlint.infer.values import (
     NUMBER,
     UNKNOWN,
     Array,
+    Cls,
     Const,
     DoubleStar,
     Ext,
+    Func,
     Rec,
     Ref,
     Site,
@@ -109,15 +111,39 @@ def _residual(
 def _collated(ctx: Context, data: Value, collate: Value, site: Site | None, *, is_single: bool) -> Value | None:
     """What a loader gives; with `batch_size=None`, the samples one by one. None where nothing is known of the data."""
     if collate != NONE and not (isinstance(collate, Ext) and collate.name in DEFAULT_COLLATE):
+        sample = reading.element(ctx, data)
         if is_single:
-            return ctx.call(collate, [reading.element(ctx, data)], {}, site)
-        samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
-        return ctx.call(collate, [samples], {}, site)
+            return ctx.call(collate, [sample], {}, site)
+        samples = ctx.new(site, "list", None, {"*": sample}, tag="samples")
+        return _from_host(ctx, ctx.call(collate, [samples], {}, site), site)
     first = next(iter(alternatives(data)), UNKNOWN)
     if ctx.rec(first) is None and not isinstance(first, Tensor):
         return None
     item = reading.element(ctx, first)
     return item if is_single else batched(ctx, item, site)
+
+
+def _from_host(ctx: Context, value: Value, site: Site | None) -> Value:
+    """What a function has put together: tensors of samples that nobody knows, of a transform or of another library, are on the CPU."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
+        for key, item in rec.items.items():
+            ctx.put(value, key, _from_host(ctx, item, site))
+    if isinstance(value, Tup):
+        return Tup(tuple(_from_host(ctx, item, site) for item in value.items))
+    place = value.device if isinstance(value, Tensor) else None
+    if isinstance(value, Tensor) and isinstance(place, Term) and place.op == "device_of" and not place.waits:
+        return Tensor(HOST, value.rank, site, "batch")
+    return value
+
+
+def transformed(ctx: Context, transform: Value, site: Site | None) -> Value | None:
+    """What a callable of the project makes of a picture, such as two views of it; None where it gives one tensor, as far as one can tell."""
+    rec = ctx.rec(transform)
+    is_of_project = isinstance(transform, Func) or (rec is not None and isinstance(rec.cls, Cls))
+    made = ctx.call(transform, [unknown(site)], {}, site) if is_of_project else None
+    several = ctx.rec(made) if made is not None else None
+    return made if isinstance(made, Tup) or (several is not None and several.kind in ("list", "dict")) else None
 
 
 DEFAULT_COLLATE = frozenset(
@@ -143,7 +169,8 @@ def batched(ctx: Context, value: Value, site: Site | None) -> Value:
         return ctx.new(None, rec.kind, None, {**rec.fields, **changed}, tag=("batch", value.place))
     if isinstance(value, Tensor):
         rank = shifted(value.rank, 1)
-        return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
+        made = value.origin if value.origin is not None else site
+        return Tensor(value.device, rank, made, "batch" if value.device == HOST else value.implicit)
     if isinstance(value, Tup) and not any(isinstance(one, Star) for one in value.items):  # it becomes a list
         held = {("k", at): part(item) for at, item in enumerate(value.items)}
         return ctx.new(site, "list", None, held, tag=("batch", value))
