@@ -139,6 +139,8 @@ class Fault(NamedTuple):
         is_sample = self.host is not None and self.host.implicit == "batch"
         # Samples belong on the CPU, and are moved by whoever takes them out of their loader.
         used = self.given.call if self.given is not None and is_sample else self.site
+        if is_sample and used is self.site and self.chain and self.chain[-1].unit is not used.unit:
+            return next(way for way in self.chain if way.unit is self.chain[-1].unit)
         if made is None or is_sample:
             return used
         # What one file makes and another lets meet is moved by the file that brings it there.
