@@ -95,7 +95,8 @@ def claim(
         operands = [operand._replace(value=samples.part(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
     if ctx.mode != "summary" and ctx.chain and not _is_of_nobody(kind, sides):
-        ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
+        through = (site.body, *(way.body for way in chain[:-1]))
+        ctx.analysis.heard.passed |= {(site, body) for body in through if body is not None}
     if kind == "same" and ctx.mode != "summary" and any(map(_is_host_array, sides)):
         sides = [
             found or list(_sides(ctx, _given_back(operand))) for found, operand in zip(sides, operands, strict=True)

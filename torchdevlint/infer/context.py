@@ -64,7 +64,7 @@ class Context:
         self.heap: Heap = {}
         self.facts: Facts = NO_FACTS
         self.events: list[Event] = []
-        self._emitted: set[Event] = set()
+        self._emitted: set[tuple[Facts, Claim | Term]] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
         self.is_first = False  # the first call of a method
@@ -245,11 +245,11 @@ class Context:
             return
         if isinstance(what, Term) and what.op == "call":
             self._take_items_before(what.args[0])
-        event = Event(self.facts, what)
+        event = self.facts, what
         if event in self._emitted:
             return  # a caller would decide it once
         if not self.is_full:
-            self.events.append(event)
+            self.events.append(Event(*event, () if isinstance(what, Claim) else self.chain))  # a claim knows its own
             self._emitted.add(event)
         else:
             self.analysis.hit("events of a summary")

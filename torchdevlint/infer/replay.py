@@ -99,8 +99,11 @@ class Replay:
         if self.site is not None:
             ctx.chain = (self.site, *ctx.chain)
         try:
+            chain = ctx.chain
             for event in summary.events:
+                ctx.chain = (*event.chain, *chain)
                 self._event(event)
+            ctx.chain = chain
             self._effects()
             result = self.value(summary.result)
             for one in summary.raised:

@@ -56,10 +56,11 @@ class Claim(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A claim or a call that waits for a caller, and the conditions that must hold for it to be reached."""
+    """A claim or a call that waits for a caller, the conditions that must hold for it to be reached, and the calls that lead to it."""
 
     facts: Facts
     what: Claim | Term
+    chain: tuple[Site, ...] = ()
 
 
 @dataclass(slots=True)
