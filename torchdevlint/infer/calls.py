@@ -20,7 +20,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.choice import Choice
+from torchdevlint.infer.choice import Choice, is_of_data
 from torchdevlint.infer.state import Facts, join_heaps
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
@@ -80,10 +80,13 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, OneOf):
         found = []
         elsewhere = [one for _, one in function.options if _is_elsewhere(ctx, one)]
-        choice = Choice(ctx.choice)
+        choice, is_open_too = Choice(ctx.choice), any(isinstance(one, Term) for _, one in function.options)
         for guards, one in _callees(ctx, function.options):
             if one != NONE:
-                is_choice = len(elsewhere) > 1 and one in elsewhere
+                is_conversion = is_open_too and is_of_data(
+                    guards
+                )  # of what nobody knows: `if isinstance(net, BatchNorm2d): net = ...`
+                is_choice = is_conversion or (len(elsewhere) > 1 and one in elsewhere)
                 ctx.choice = choice.next(guards, ctx.facts) if is_choice else choice.outer
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))

@@ -177,11 +177,12 @@ def joined_mark(values: list[Any]) -> Any:
 
 
 def _joined_place(several: list[tuple[Facts, Place]]) -> Place:
-    """Where a module is that was moved on some paths, by the conditions that tell them apart."""
-    if all(guards for guards, _ in several):
+    """Where a module is that was moved on some paths, by the conditions that tell them apart. What it got from another one is where it is, whatever holds."""
+    given = any(isinstance(one, Term) and one.op == "device_of" for _, place in several for _, one in places_of(place))
+    if all(guards for guards, _ in several) and not given:
         place = place_in(one_of([(guards, device_at(one)) for guards, one in several]))
-        several_left = places_of(place) if place is not None else ()
-        if place is not None and (len(several_left) == 1 or all(guards for guards, _ in several_left)):
+        left = places_of(place) if place is not None else ()
+        if place is not None and (len(left) == 1 or all(guards for guards, _ in left)):
             return place
     return cast("Place", joined_mark([place for _, place in several]))
 
