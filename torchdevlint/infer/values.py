@@ -668,10 +668,12 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
 
 
 def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[frozenset[Guard], Value]]:
-    """The options that are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is, or their classes. The first ones stand for
-    all.
+    """The options, where all that are known are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is, or their classes. The
+    first ones stand for all.
     """
-    return [option for option in several if isinstance(option[1], (Ref, Cls))][:_MOST_MODELS]
+    known = [option for option in several if isinstance(option[1], (Ref, Cls)) or option[1] == NONE]
+    others = (value for _, value in several if not isinstance(value, (Ref, Cls)) and value != NONE)
+    return known[:_MOST_MODELS] if all(isinstance(one, Term) and one.op == "unknown" for one in others) else []
 
 
 def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
