@@ -299,12 +299,18 @@ def asks_for_cuda(term: Term) -> bool:
     return term.op == "is_cuda" or (term.op == "attribute" and term.args[1] == "is_cuda")
 
 
+def _as_asked(term: Term) -> Term:
+    """What a summary asks, of a test whose outcome nothing tells here."""
+    what = term.args[0].what if term.op == "undecided" else term
+    return what if isinstance(what, Term) else term
+
+
 def is_for_the_host(facts: Facts) -> bool:
     """True where control comes only if a tensor is on the CPU, if there is no accelerator, or for what is no tensor."""
     for term, outcome in facts:
         if term.op == "has" and not outcome and term.args[1] in _OF_TENSORS:
             return True
-        if asks_for_cuda(term) and not outcome:
+        if not outcome and asks_for_cuda(_as_asked(term)):
             return True
         if term.op == "equal":
             first, second = term.args
