@@ -64,7 +64,11 @@ _FACTORIES = frozenset(
 _RULES = tuple(f"TDL{group}" for group in range(1, 10))
 _SKIPPED = frozenset(("test", "tests", "_tests", "docs", "benchmarks"))
 _BEGIN, _END = "<!-- begin {} -->", "<!-- end {} -->"
-BLOCKS = ("mutations", "suites")  # projects with drivers, and those whose test suites give the verdicts
+BLOCKS = (
+    "mutations",
+    "suites",
+    "scripts",
+)  # projects with drivers, those whose test suites give the verdicts, and training scripts without any
 FAMILIES = (".to(device)", "device=", "map_location=", "register_buffer", ".cpu() before .numpy()")
 
 
