@@ -94,3 +94,17 @@ def test_the_fields_of_what_nests_as_deep_as_a_term_may_are_unknown(depth: int) 
 def test_items_that_nest_too_deep_are_read_before_a_call_that_removes_some() -> None:
     text = f"import torch\ndef f(a):\n    for b in a{'[0]' * 20}:\n        print(b)\n    a.clear()\n    return a\n"
     assert not analysis.analyse(from_ast.lower(ast.parse(text))).decided()
+
+
+@pytest.mark.parametrize("collate", ["None", "lambda rows: rows[0]"])
+def test_a_sample_that_holds_itself_is_collated(collate: str) -> None:
+    text = f"""
+import torch
+from torch.utils.data import DataLoader
+
+row = [torch.zeros(3)]
+row.append(row)
+for batch in DataLoader([row, (row, 1)], batch_size=2, collate_fn={collate}):
+    print(batch)
+"""
+    assert analysis.Analysis(from_ast.read(text)).run() is not None

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 NAMES = classes.DATA_LOADERS
 _COLLATE = ".collate_fn"
+_MOST_LEVELS = 4  # of lists and dicts in each other
 
 
 def make(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None) -> Value:
@@ -123,14 +124,14 @@ def _collated(ctx: Context, data: Value, collate: Value, site: Site | None, *, i
     return item if is_single else batched(ctx, item, site)
 
 
-def _from_host(ctx: Context, value: Value, site: Site | None) -> Value:
+def _from_host(ctx: Context, value: Value, site: Site | None, deep: int = _MOST_LEVELS) -> Value:
     """What a function has put together: tensors of samples that nobody knows, of a transform or of another library, are on the CPU."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
+    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref) and deep > 0:
         for key, item in rec.items.items():
-            ctx.put(value, key, _from_host(ctx, item, site))
+            ctx.put(value, key, _from_host(ctx, item, site, deep - 1))
     if isinstance(value, Tup):
-        return Tup(tuple(_from_host(ctx, item, site) for item in value.items))
+        return Tup(tuple(_from_host(ctx, item, site, deep) for item in value.items))
     place = value.device if isinstance(value, Tensor) else None
     if isinstance(value, Tensor) and isinstance(place, Term) and place.op == "device_of" and not place.waits:
         return Tensor(HOST, value.rank, site, "batch")
@@ -155,16 +156,16 @@ DEFAULT_COLLATE = frozenset(
 )
 
 
-def batched(ctx: Context, value: Value, site: Site | None) -> Value:
+def batched(ctx: Context, value: Value, site: Site | None, deep: int = _MOST_LEVELS) -> Value:
     """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
 
     def part(value: Value) -> Value:
-        made = batched(ctx, value, site)
+        made = batched(ctx, value, site, deep - 1)
         is_unknown = isinstance(made, Term) and not made.waits and made.op not in ("own", "near")
         return Tensor(HOST, None, site, "batch") if is_unknown else made  # a text is no operand of anything
 
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
+    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref) and deep > 0:
         changed = {key: part(item) for key, item in rec.items.items()}
         return ctx.new(None, rec.kind, None, {**rec.fields, **changed}, tag=("batch", value.place))
     if isinstance(value, Tensor):
@@ -180,4 +181,4 @@ def batched(ctx: Context, value: Value, site: Site | None) -> Value:
         rank = shifted(value.rank, 1) if isinstance(value, Array) else 1
         return Tensor(HOST, rank, site, "batch")
     is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
-    return lift(lambda one: batched(ctx, one, site), value) if is_choice else value
+    return lift(lambda one: batched(ctx, one, site, deep - 1), value) if is_choice and deep > 0 else value
