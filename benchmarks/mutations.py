@@ -54,7 +54,8 @@ OPENED = frozenset(
     "lucidrains+transfusion-pytorch patrick-kidger+torchcde pfnet+pfrl pyg-team+pytorch_geometric pyro-ppl+pyro pytorch+botorch "
     "pytorch+torcheval rfeinman+pytorch-minimize KevinMusgrave+pytorch-metric-learning norse+norse "
     "DiffEqML+torchdyn cornellius-gp+gpytorch csteinmetz1+auraloss e3nn+e3nn jeshraghian+snntorch jmschrei+pomegranate "
-    "kozistr+pytorch_optimizer lucidrains+x-transformers sbi-dev+sbi torchmd+torchmd-net xitorch+xitorch".split()
+    "kozistr+pytorch_optimizer lucidrains+x-transformers sbi-dev+sbi torchmd+torchmd-net xitorch+xitorch "
+    "victoresque+pytorch-template meetps+pytorch-semseg jiesutd+NCRFpp ShangtongZhang+DeepRL KaiyangZhou+deep-person-reid".split()
 )
 VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
 SUITES = Path(__file__).resolve().parent / "mutation_suites.json"
@@ -64,11 +65,8 @@ _FACTORIES = frozenset(
 _RULES = tuple(f"TDL{group}" for group in range(1, 10))
 _SKIPPED = frozenset(("test", "tests", "_tests", "docs", "benchmarks"))
 _BEGIN, _END = "<!-- begin {} -->", "<!-- end {} -->"
-BLOCKS = (
-    "mutations",
-    "suites",
-    "scripts",
-)  # projects with drivers, those whose test suites give the verdicts, and training scripts without any
+# Of the page: projects with drivers, those whose test suites give the verdicts, and training scripts without any.
+BLOCKS = ("mutations", "suites", "scripts")
 FAMILIES = (".to(device)", "device=", "map_location=", "register_buffer", ".cpu() before .numpy()")
 
 

@@ -445,3 +445,73 @@ main()
     package = {"zoo/__init__.py": "from .nets import *\n", "zoo/nets.py": ZOO, "main.py": main}
     for files in ({"zoo.py": ZOO, "main.py": main}, package):
         assert {code for _, code, verdict in told(tmp_path, files, "main.py") if verdict == "broken"} == {"TDL504"}
+
+
+SAMPLES = """import pictures
+import torch
+from torch.utils.data import Dataset
+
+class Samples(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+        self.paths = pictures.paths()
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, at):
+        return self.transform(pictures.read(self.paths[at])), self.paths[at]
+
+def together(rows):
+    views, paths = zip(*rows)
+    return torch.stack(list(views)), paths
+
+class Views:
+    def __call__(self, picture):
+        return [pictures.crop(picture) for _ in range(2)]
+"""
+LOADERS = {
+    "samples that nobody knows": "DataLoader(Samples(pictures.transform()), 2)",
+    "a collate function": "DataLoader(Samples(pictures.transform()), 2, collate_fn=together)",
+    "two views of a picture": "two(DataLoader(torchvision.datasets.CIFAR10('data', transform=Views()), 2))",
+}
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_what_a_loader_gives_is_on_the_cpu_whatever_made_its_samples(tmp_path: Path, name: str) -> None:
+    train = "def train(net, loader, place):\n    for x, _ in loader:\n        net(place(x))\n"
+    main = f"""import pictures, torch, torchvision
+from torch.utils.data import DataLoader
+from samples import *
+from train import train
+
+def two(loader):
+    for views, path in loader:
+        yield torch.cat(views), path
+
+train(torch.nn.Linear(3, 3).cuda(), {LOADERS[name]}, lambda x: x{{}})
+"""
+    for there, expected in (("", {"broken"}), (".cuda()", set())):
+        files = {"samples.py": SAMPLES, "train.py": train, "main.py": main.format(there)}
+        found = {verdict for each in ("main.py", "train.py") for _, _, verdict in told(tmp_path, files, each)}
+        assert found == expected
+
+
+def test_what_a_conversion_makes_of_a_model_that_nobody_knows_is_no_model(tmp_path: Path) -> None:
+    convert = """from torch import nn
+
+class Norm(nn.BatchNorm1d):
+    pass
+
+def convert(net):
+    if isinstance(net, nn.BatchNorm1d):
+        net = Norm(3)
+    return net
+"""
+    main = """import torch, zoo_of_another_library
+from convert import convert
+
+net = convert(zoo_of_another_library.create().to("cuda"))
+print(net(torch.ones(2, 3, device="cuda")))
+"""
+    assert told(tmp_path, {"convert.py": convert, "main.py": main}, "main.py") == []

@@ -291,3 +291,30 @@ main()
 def test_what_is_made_on_one_side_alone_is_where_that_side_moves_it() -> None:
     assert told(MADE_ON_ONE_SIDE.format(there=".cpu()")) == []
     assert told(MADE_ON_ONE_SIDE.format(there="")) == ["broken"]
+
+
+LINKED = """
+import copy
+
+class Child(nn.Module):
+    def __init__(self, parent):
+        super().__init__()
+        self.links = [parent]
+        self.layer = nn.Linear(3, 3)
+
+class Parent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child(self)
+
+    def forward(self, x):
+        return self.child.layer(x)
+
+net = copy.deepcopy(Parent().cuda()){there}
+print(net(torch.zeros(3)))
+"""
+
+
+def test_modules_that_hold_each_other_are_copied() -> None:
+    assert told(LINKED.format(there=".cpu()")) == []
+    assert told(LINKED.format(there="")) == ["broken"]

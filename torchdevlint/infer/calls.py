@@ -83,9 +83,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         choice, is_open_too = Choice(ctx.choice), any(isinstance(one, Term) for _, one in function.options)
         for guards, one in _callees(ctx, function.options):
             if one != NONE:
-                is_conversion = is_open_too and is_of_data(
-                    guards
-                )  # of what nobody knows: `if isinstance(net, BatchNorm2d): net = ...`
+                # What a test makes of something that nobody knows: `if isinstance(net, BatchNorm2d): net = ...`
+                is_conversion = is_open_too and is_of_data(guards)
                 is_choice = is_conversion or (len(elsewhere) > 1 and one in elsewhere)
                 ctx.choice = choice.next(guards, ctx.facts) if is_choice else choice.outer
                 with ctx.under(guards):

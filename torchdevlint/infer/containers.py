@@ -425,26 +425,31 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Si
     return join(found, args[1]) if len(args) > 1 and args[1] != NONE else found
 
 
-def copied(ctx: Context, value: Value, site: Site | None, *, deep: bool = True) -> Value:
-    """A copy, deep or of one object alone: objects are new, tensors stay where they are."""
+def copied(
+    ctx: Context, value: Value, site: Site | None, *, deep: bool = True, done: dict[Value, Value] | None = None
+) -> Value:
+    """A copy, deep or of one object alone: objects are new, tensors stay where they are. `done`: the copies so far, of objects that hold each other."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or not isinstance(value, Ref):
         return value
+    done = {} if done is None else done
+    if value in done:
+        return done[value]
     made = special(ctx, value, "__deepcopy__" if deep else "__copy__", [OTHER] if deep else [], site)
     if made is not None:
         return made
-    ref = ctx.new(site, rec.kind, rec.cls, {}, tag=("copy", _root(value.place)))
-    fields = {}
+    ref = done[value] = ctx.new(site, rec.kind, rec.cls, {}, tag=("copy", _root(value.place)))
+    done[ref] = ref  # a copy in a loop is one object, which may hold itself
 
     def part(one: Value) -> Value:
         if isinstance(one, Tup):
             return Tup(tuple(for_each(part, item) for item in one.items))
-        is_object = isinstance(one, Ref) and one not in (value, ref)
-        return copied(ctx, one, site) if is_object and ctx.heap.get(one) is not rec else one
+        return copied(ctx, one, site, done=done)
 
-    for key, content in rec.fields.items():
-        is_copied = deep and isinstance(content, (Ref, OneOf, Tup))
-        fields[key] = for_each(part, content) if is_copied else content
+    fields = {
+        key: for_each(part, content) if deep and isinstance(content, (Ref, OneOf, Tup)) else content
+        for key, content in rec.fields.items()
+    }
     ctx.heap[ref] = Rec(rec.kind, rec.cls, fields)
     return ref
 

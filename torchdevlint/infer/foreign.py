@@ -201,10 +201,8 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
         return Tup(tuple(one for given in args for one in (given, given)))  # of each the two parts
     if name in _LABELLED_IMAGES:
         sample = Tensor(HOST, MANY, site, "batch")
-        image = loaders.transformed(ctx, keywords.get("transform", NONE), site)
-        return ctx.new(
-            site, "object", Ext(name), {"*": Tup((sample if image is None else image, sample))}, tag="dataset"
-        )
+        picture = loaders.transformed(ctx, keywords.get("transform", NONE), sample, site)
+        return ctx.new(site, "object", Ext(name), {"*": Tup((picture, sample))}, tag="dataset")
     if ctx.stubs.find(name) is not None:
         return _stubbed(ctx, name, args, keywords, site)
     if last in _MAKERS and ctx.stubs.module_class(owner) is not None:

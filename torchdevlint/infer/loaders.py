@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import classes, reading
+from torchdevlint.infer import reading
 from torchdevlint.infer.state import COLLATED
 from torchdevlint.infer.values import (
     HOST,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from torchdevlint.infer.context import Context
 
-NAMES = classes.DATA_LOADERS
 _COLLATE = ".collate_fn"
 _MOST_LEVELS = 4  # of lists and dicts in each other
 
@@ -138,13 +137,14 @@ def _from_host(ctx: Context, value: Value, site: Site | None, deep: int = _MOST_
     return value
 
 
-def transformed(ctx: Context, transform: Value, site: Site | None) -> Value | None:
-    """What a callable of the project makes of a picture, such as two views of it; None where it gives one tensor, as far as one can tell."""
+def transformed(ctx: Context, transform: Value, picture: Tensor, site: Site | None) -> Value:
+    """What a callable of the project makes of a picture: two views of it, as a list, or one tensor, as far as one can tell."""
     rec = ctx.rec(transform)
     is_of_project = isinstance(transform, Func) or (rec is not None and isinstance(rec.cls, Cls))
-    made = ctx.call(transform, [unknown(site)], {}, site) if is_of_project else None
-    several = ctx.rec(made) if made is not None else None
-    return made if isinstance(made, Tup) or (several is not None and several.kind in ("list", "dict")) else None
+    made = ctx.call(transform, [unknown(site)], {}, site) if is_of_project else picture
+    several = ctx.rec(made)
+    is_several = isinstance(made, Tup) or (several is not None and several.kind in ("list", "dict"))
+    return made if is_several else picture
 
 
 DEFAULT_COLLATE = frozenset(

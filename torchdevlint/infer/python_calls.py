@@ -179,7 +179,7 @@ def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: S
         if isinstance(text, Text):
             found += [one for each in alternatives(value) for one in reading.attributes_like(ctx, each, text)]
         elif not isinstance(text, Const):
-            found += [one for each in alternatives(value) for one in reading.members(ctx, each).values()]
+            found += [one for each in alternatives(value) for one in reading.members(ctx, each)]
     return join(*found) if found else unknown(site)
 
 

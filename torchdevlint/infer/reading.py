@@ -69,8 +69,6 @@ from torchdevlint.infer.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from torchdevlint.infer.context import Context
 
 
@@ -272,15 +270,15 @@ def attributes_like(ctx: Context, value: Value, name: Text) -> list[Value]:
     """What an object has under names of which only a part is known: `getattr(self, f"layer{number}")`."""
     rec, pattern = ctx.rec(value), paths.glob_of(name)
     if rec is None:
-        return [one for key, one in members(ctx, value).items() if fnmatchcase(key, pattern)]
+        return members(ctx, value, pattern)
     own = bases_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ()
     fitting = [one for one in rec.attributes if fnmatchcase(one, pattern)]
     fitting = fitting or [one for base in own for one in base.methods if fnmatchcase(one, pattern)]
     return [attribute(ctx, value, one) for one in fitting]
 
 
-def members(ctx: Context, value: Value) -> Mapping[str, Value]:
-    """The functions and classes of a module of the project, by whose names a program may choose: `getattr(models, args.model)`, `globals()[name]`.
+def members(ctx: Context, value: Value, pattern: str = "*") -> list[Value]:
+    """The functions and classes of a module of the project, one of which a program may choose by its name: `getattr(models, args.model)`, `globals()[name]`.
 
     A class from which another one of them derives is not chosen for itself.
     """
@@ -289,10 +287,11 @@ def members(ctx: Context, value: Value) -> Mapping[str, Value]:
     elif value == ctx.unit.globals:
         path = ctx.unit.path
     else:
-        return {}
+        return []
     found = ctx.analysis.kept.imports.members(ctx.unit, path)
     bases = {base for one in found.values() if isinstance(one, Cls) for base in bases_of(ctx.analysis, one.cls)[1:]}
-    return {name: one for name, one in found.items() if not (isinstance(one, Cls) and one.cls in bases)}
+    fitting = [one for name, one in found.items() if fnmatchcase(name, pattern)]
+    return [one for one in fitting if not (isinstance(one, Cls) and one.cls in bases)]
 
 
 def _written_like(rec: Rec, name: str) -> Value | None:
@@ -330,8 +329,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return Term("got", value.object, key) if is_of_module else Term("item", whole, key)
         if isinstance(key, Const):
             return attribute(ctx, value.object, str(key.value), site)
-        pattern = paths.glob_of(key) if isinstance(key, Text) else "*"
-        several = [one for name, one in members(ctx, value.object).items() if fnmatchcase(name, pattern)]
+        several = members(ctx, value.object, paths.glob_of(key) if isinstance(key, Text) else "*")
         return join(*several) if several else UNKNOWN
     if isinstance(value, Const) and isinstance(value.value, str):
         return containers.part_of_text(value.value, key)

@@ -286,9 +286,8 @@ class Unit:
         return found
 
 
-OF_OUTLINE = frozenset(
-    {"statics", "stars", "programs", "subclasses", "receivers"}
-)  # of the module and of what functions there are
+# Of the module and of what functions there are.
+OF_OUTLINE = frozenset({"statics", "stars", "programs", "subclasses", "receivers"})
 _CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
 
 
