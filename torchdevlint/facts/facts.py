@@ -357,6 +357,12 @@ class Facts:
         oldest = self.analysis.target_torch
         return oldest is not None and oldest >= (major, minor)
 
+    def rules_out_torch(self, major: int, minor: int) -> bool:
+        """True in a project whose requirements let in no torch of this version or a later one: what it brought is never there."""
+        member = self.analysis.member
+        beyond = member.project.torch_beyond(member.path) if member is not None else None
+        return beyond is not None and beyond <= (major, minor)
+
     def mentions(self, *words: str) -> bool:
         """True when one of the identifiers occurs anywhere in the file."""
         return self.analysis.mentions(*words)

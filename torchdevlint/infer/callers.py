@@ -9,6 +9,7 @@ from torchdevlint.infer.summary import Claim, Summary
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import HOST, Ext, Tensor, Term, Value, alternatives, waits
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
@@ -40,6 +41,7 @@ def of(analysis: Analysis, names_of: Names | None = None) -> list[Analysis]:
                 if other is None:
                     continue
                 handed_on = [name for name in names if _hands_on(other, name)]
+                handed_on += [table for name in names for table in _tables(other, name)]
                 if handed_on and (path, handed_on) not in stage and len(stage) <= MOST_CALLERS:
                     stage.append((path, handed_on))  # whoever imports them from there is met at the same stage
                 if not files.says(path, *(name.encode() for name in names)):
@@ -56,6 +58,21 @@ def of(analysis: Analysis, names_of: Names | None = None) -> list[Analysis]:
 def _hands_on(unit: Unit, name: str) -> bool:
     """True for a file that others may import a name from which it imports itself, as the `__init__.py` of a package does."""
     return isinstance(unit.statics.get(name), Ext) or bool(unit.stars)
+
+
+def _tables(unit: Unit, name: str) -> list[str]:
+    """The lists and dicts of a module in which a name is an item: whoever imports one may call it."""
+    lookup = Lookup.of(unit.program.module)
+    held = lookup.trail(*(load.dst for load in lookup.loads(name)))
+    found: dict[str, None] = {}
+    is_held = False
+    for op in held:
+        if isinstance(op, (ir.Sequence, ir.Mapping)):
+            held.add(op.dst)
+            is_held = True
+        elif isinstance(op, ir.Store) and is_held:
+            found[op.name] = None
+    return list(found)
 
 
 def names_to_break(analysis: Analysis, unit: Unit) -> list[str]:

@@ -88,6 +88,7 @@ from torchdevlint.infer.values import (
     unknown,
     waits,
 )
+from torchdevlint.program.roles import SETS_TYPE
 from torchdevlint.stubs import loader
 from torchdevlint.stubs.knowledge import functions
 from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
@@ -290,7 +291,9 @@ def _torch(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site |
             args = _unwrapped(ctx, args)
         if name == "torch.einsum":
             args = [args[0], *_unwrapped(ctx, args[1:])] if args else args
-        return operators.apply(ctx, stub, args, keywords, site)
+        made = operators.apply(ctx, stub, args, keywords, site)
+        is_of_default_type = name == "torch.Tensor" and ctx.unit.sets_type  # torch/csrc/tensor/python_tensor.cpp
+        return tensors.made(ctx, site, made.rank) if is_of_default_type and isinstance(made, Tensor) else made
     if stub is not None or name in INPUT_MOVERS:
         return modules.make(ctx, name, args, keywords, site)
     return unknown(site)
@@ -311,7 +314,7 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
     first = args[0] if args else keywords.get("input", UNKNOWN)
     if name == "torch.device":
         return Device(_device(ctx, args[0] if args else keywords.get("type", UNKNOWN), args[1:], keywords))
-    if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
+    if name in ("torch.set_default_device", f"torch.{SETS_TYPE}"):
         _set_default(ctx, last, first)
         return NONE
     if name in _PARAMETERS:
@@ -452,7 +455,7 @@ def _device(ctx: Context, kind: Value, rest: list[Value], keywords: Keywords) ->
 
 
 def _set_default(ctx: Context, function: str, value: Value) -> None:
-    if function == "set_default_tensor_type":
+    if function == SETS_TYPE:
         name = value.name if isinstance(value, Ext) else str(value.value) if isinstance(value, Const) else ""
         place: object = ACCELERATOR if ".cuda." in name else HOST if name else None
     else:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from torchdevlint.infer.units import Unit, chooses_current_device
 from torchdevlint.infer.values import Cls, Ext, Func, Value
 from torchdevlint.program import ir
-from torchdevlint.program.roles import sets_default_device
+from torchdevlint.program.roles import SETS_TYPE, sets_default_device
 from torchdevlint.source import grounds
 from torchdevlint.stubs import loader
 
@@ -150,6 +150,8 @@ class Imports:
     def _add(self, unit: Unit) -> None:
         if self.files is not None and self._is_imported_by_setting(self.files, unit.path):
             unit.sets_default = unit.default_set_elsewhere = True
+            programs = map(self.files.program, self._setting_default)
+            unit.sets_type |= any(one is not None and SETS_TYPE in one.words for one in programs)
         self._units[unit.path] = unit
         self._by_module[unit.program.module] = unit
 

@@ -11,7 +11,7 @@ from torchdevlint.infer.values import NUMBER, Cls, Const, Ext, Func, Ref, Site, 
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.roles import SETS_DEFAULT
+from torchdevlint.program.roles import SETS_DEFAULT, SETS_TYPE
 from torchdevlint.source.grounds import Ground
 from torchdevlint.source.sieve import MODULES, SPELLINGS
 
@@ -105,6 +105,7 @@ class Unit:
         self.decorated: dict[str, Value] = {}  # functions of the module that such decorators have made
         self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
         self.default_set_elsewhere = False  # by a file that imports this one
+        self.sets_type = SETS_TYPE in program.words  # so does what sets the default tensor type, of which `torch.Tensor` is
         self.ground: Ground | None = None  # of the run of its module
         self._sites: dict[int, Site] = {}
         self._captured: dict[ir.Body, frozenset[str]] = {}

@@ -524,6 +524,8 @@ class Project:
             if found := self._below(folder, parts):
                 return found
         homes = self._homes.get(parts[0], ())
+        if not homes:
+            homes = tuple(home for home in self._namespaces.get(parts[0], ()) if self._below(home, parts))
         return self._below(homes[0], parts) if len(homes) == 1 else ()
 
     @_question
@@ -582,6 +584,23 @@ class Project:
                 folder, name = os.path.split(folder)
             homes.setdefault(name.removesuffix(".py"), set()).add(folder)
         return {name: tuple(sorted(folders)) for name, folders in homes.items()}
+
+    @cached_property
+    def _namespaces(self) -> dict[str, tuple[str, ...]]:
+        """The folders that hold a folder of a name that is no package and has modules below it: a namespace package where its parent is on `sys.path`."""
+        if self._origin is not None:
+            return self._origin._namespaces
+        found: dict[str, set[str]] = {}
+        seen: set[str] = set()
+        for path in self._walked[0]:
+            folder = os.path.dirname(path)
+            while folder not in seen and len(folder) > len(self.root):
+                seen.add(folder)
+                parent, name = os.path.split(folder)
+                if not self._file(os.path.join(folder, "__init__.py")):
+                    found.setdefault(name, set()).add(parent)
+                folder = parent
+        return {name: tuple(sorted(folders)) for name, folders in found.items()}
 
     def _below(self, folder: str, parts: list[str]) -> tuple[str, ...]:
         found: tuple[str, ...] = ()

@@ -146,7 +146,8 @@ def has_public_subclass(place: Member, program: ir.Program, name: str, deep: int
     return False
 
 
-SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
+SETS_TYPE = "set_default_tensor_type"
+SETS_DEFAULT = frozenset({"set_default_device", SETS_TYPE})
 
 
 def sets_default_device(program: ir.Program, *, is_offered: bool) -> bool:

@@ -113,7 +113,7 @@ class DeprecatedCudaAmp(Rule):
         device, last = _MODULES[name]
         is_written_out = f"{device}.amp.{last}" in written
         since = _SINCE[last] if is_written_out else max(_SINCE[_MODULES[other][1]] for _, other, _ in self._found)
-        if _is_beyond(since, facts) or _is_asked_elsewhere(name, facts):
+        if facts.rules_out_torch(*since) or _is_asked_elsewhere(name, facts):
             return None
         if is_written_out:
             callee = written.replace(f"{device}.amp.", "amp.")
@@ -161,16 +161,9 @@ def _is_for_old_versions(call: ir.Call, name: str, facts: Facts) -> bool:
 _SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
 
 
-def _is_beyond(version: tuple[int, int], facts: Facts) -> bool:
-    """True in a project whose requirements let in no torch of this version: what it brought is never there."""
-    member = facts.analysis.member
-    beyond = member.project.torch_beyond(member.path) if member is not None else None
-    return beyond is not None and beyond <= version
-
-
 def _is_out_of_reach(facts: Facts) -> bool:
     """True in a project whose requirements let in no torch that warns."""
-    return _is_beyond(_WARNS_SINCE, facts)
+    return facts.rules_out_torch(*_WARNS_SINCE)
 
 
 def _is_asked_elsewhere(name: str, facts: Facts) -> bool:

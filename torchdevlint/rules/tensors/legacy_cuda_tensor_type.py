@@ -170,6 +170,15 @@ class LegacyCudaTensorType(Rule):
     def check_default(self, call: ir.Call, facts: Facts) -> None:
         spelled = facts.qualified(call.argument("t", 0)) or facts.constant(call.argument("t", 0))
         is_cuda = isinstance(spelled, str) and spelled.startswith("torch.cuda.")
+        if facts.rules_out_torch(2, 1):  # nothing is deprecated there
+            if is_cuda:
+                self._note(
+                    call,
+                    f"`torch.set_default_tensor_type` with `{spelled}` needs CUDA; create tensors with `dtype=` and `device=`",
+                    "On a CPU build it raises.",
+                    guarded=_is_meant(call, facts),
+                )
+            return
         effect = (
             "On a CPU build it raises, and a DataLoader that shuffles raises \"Expected a 'cuda' device type for generator but found 'cpu'\"."
             if is_cuda
