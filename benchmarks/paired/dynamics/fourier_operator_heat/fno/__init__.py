@@ -1,0 +1,1 @@
+from . import callbacks, data, nets  # noqa: F401  (fills the registries)

@@ -1,0 +1,3 @@
+from .accumulate import GradAccumulator
+from .model import DeepStack
+from .offload import OffloadActivations

@@ -1,0 +1,3 @@
+from . import cost, ops
+from .registry import COSTS, DATASETS, OPS
+from .supernet import SuperNet

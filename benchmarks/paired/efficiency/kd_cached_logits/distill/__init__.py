@@ -1,0 +1,4 @@
+from .cache import LogitCache
+from .losses import SoftTargetLoss
+
+__all__ = ["LogitCache", "SoftTargetLoss"]

@@ -1,0 +1,1 @@
+from models.convnet import SmallConvNet, count_parameters

@@ -1,0 +1,2 @@
+from pruning.masks import MaskSet
+from pruning.rewind import RewindPoint

@@ -1,0 +1,2 @@
+from .fake_quant import FakeQuantize, QuantLinear, prepare_qat
+from .export import Int8Model, size_in_bytes

@@ -1,0 +1,2 @@
+from . import data, models
+from .registry import DATASETS, DECODERS, MODELS

@@ -1,0 +1,3 @@
+from .bank import FeatureBank
+from .encoder import Encoder, GeM
+from .expansion import alpha_query_expansion
