@@ -80,6 +80,9 @@ class Context:
         self.mute = False
         self.most_events = MOST_EVENTS
         self.in_loop = False
+        self.turns: tuple[
+            tuple[ir.Iterate, int], ...
+        ] = ()  # of the loops over known items: each makes objects of its own
         self.trained: Facts = NO_FACTS  # that something here goes backward
         self.choice: Choice | None = (
             None  # in one of several functions or modules of other files: the program chooses which of them is called how
@@ -100,6 +103,7 @@ class Context:
         tag: Any = None,
     ) -> Ref:
         """A new object, known by where it is made."""
+        tag = (tag, self.turns) if self.turns else tag
         ref = Ref((site, tag, self.body if self.body is not None and self.body.kind == "function" else None))
         self.heap[ref] = Rec(kind, cls, fields)
         self.made.add(ref.place)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Container, Sequence
+from typing import Any, NamedTuple
 
 from torchdevlint.infer import (
     calls,
@@ -74,6 +74,22 @@ _BINDING = frozenset({"classmethod", "staticmethod"})
 _SUPER, _LEN, _TYPE = Ext("builtins.super"), Ext("builtins.len"), Ext("builtins.type")
 
 
+MOST_TURNS = 8  # of a loop over known items that are run one by one
+
+
+class _Pass(NamedTuple):
+    """What blocks are run with: the states behind others, those of the turn before, those that come from elsewhere, and the block into which no others come."""
+
+    out: dict[int, State]
+    before: dict[int, State]
+    given: dict[int, list[State]]
+    begins: int = -1
+
+
+def _is_number(value: Value) -> bool:
+    return value == NUMBER or (isinstance(value, Const) and isinstance(value.value, (int, float)))
+
+
 class Evaluation:
     """Runs a body from a state of its names; afterwards `returns`, `yields`, `env` and the context's heap are those of its end."""
 
@@ -91,41 +107,20 @@ class Evaluation:
         self._captured = self.unit.captured(body)
         self._recorder = ctx.analysis.recorder
         self._closed: set[tuple[int, int]] = set()
+        self._cfg = Cfg.of(body)
+        self._items: dict[ir.Register, Value] = {}  # of this turn, of the loops over known items
+        self._in_turns: set[int] = set()  # their headers
         self._early: dict[int, State] = {}  # of a block in a `try`: in front of its last call, which may raise
 
     def run(self) -> Evaluation:
         """All blocks in reverse postorder, those of an outermost loop twice."""
         ctx, body = self.ctx, self.body
-        cfg = Cfg.of(body)
+        cfg = self._cfg
         start = State(self.env, dict(ctx.heap), ctx.facts)
         muted, facts, saved_loop = ctx.mute, ctx.facts, ctx.in_loop
         out: dict[int, State] = {}
         for blocks in cfg.components:
-            loops = len(blocks) > 1 or blocks[0] in body.blocks[blocks[0]].successors
-            returned, yielded = len(self.returns), len(self.yields)
-            trained_before, ctx.trained = ctx.trained, NO_FACTS
-            before: dict[int, State] = {}
-            for turn in range(2 if loops else 1):
-                ctx.mute = muted or (loops and turn == 0)
-                if turn:
-                    before = {number: out.pop(number) for number in blocks if number in out}
-                    del self.returns[returned:], self.yields[yielded:]
-                for number in blocks:
-                    states = [
-                        state
-                        for other in cfg.predecessors[number]
-                        for state in self._along(other, number, cfg, out, before)
-                    ]
-                    if number == 0:
-                        states.append(start)
-                    if states:
-                        self._block(body.blocks[number], join_states(states))
-                        out[number] = State(self.env, ctx.heap, ctx.facts)
-            if loops and ctx.trained:  # a turn that goes backward is one of many: the loop does
-                for number in blocks:
-                    if number in out:
-                        out[number] = out[number]._replace(facts=out[number].facts | ctx.trained)
-            ctx.trained |= trained_before
+            self._component(blocks, _Pass(out, {}, {0: [start]}))
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
         order = [number for number in cfg.loops_first if number in out and not body.blocks[number].successors]
         falls = [out[number] for number in order if not _ends(body.blocks[number], ir.Return, ir.Raise)]
@@ -140,10 +135,112 @@ class Evaluation:
     falls = False
     passed: Facts = NO_FACTS  # what holds on each path to the end
 
+    def _component(self, blocks: Sequence[int], at: _Pass) -> None:
+        """The blocks of an outermost loop, or a block that stands in none."""
+        items = self._known_items(blocks[0]) if len(blocks) > 1 else None
+        if items is not None:
+            self._item_by_item(blocks, items, at)
+            return
+        trained_before, self.ctx.trained = self.ctx.trained, NO_FACTS
+        loops = len(blocks) > 1 or blocks[0] in self.body.blocks[blocks[0]].successors
+        self._several(blocks, at, twice=loops)
+        if loops and self.ctx.trained:  # a turn that goes backward is one of many: the loop does
+            for number in blocks:
+                if number in at.out:
+                    at.out[number] = at.out[number]._replace(facts=at.out[number].facts | self.ctx.trained)
+        self.ctx.trained |= trained_before
+
+    def _several(self, blocks: Sequence[int], at: _Pass, *, twice: bool) -> None:
+        """Blocks in their order; `twice`: first without a word, for what a turn leaves to the next one."""
+        muted = self.ctx.mute
+        returned, yielded = len(self.returns), len(self.yields)
+        for turn in range(2 if twice else 1):
+            self.ctx.mute = muted or (twice and turn == 0)
+            before = at.before
+            if turn:
+                before = {number: at.out.pop(number) for number in blocks if number in at.out}
+                del self.returns[returned:], self.yields[yielded:]
+            self._once(blocks, at._replace(before=before, given=dict(at.given)) if twice else at)
+        self.ctx.mute = muted
+
+    def _once(self, blocks: Sequence[int], at: _Pass) -> None:
+        place = 0
+        while place < len(blocks):
+            number = blocks[place]
+            items = self._known_items(number) if place else None
+            if items is not None:
+                inside = [other for other in blocks[place:] if number in self.body.blocks[other].loops]
+                self._item_by_item(inside, items, at)
+                place += len(inside)
+                continue
+            states = [*at.given.get(number, ())]
+            if number != at.begins:
+                states += self._into(number, at)
+            if states:
+                self._block(self.body.blocks[number], join_states(states))
+                at.out[number] = State(self.env, self.ctx.heap, self.ctx.facts)
+            place += 1
+
+    def _into(self, number: int, at: _Pass, inside: Container[int] | None = None) -> list[State]:
+        """The states that come into a block, of some blocks alone."""
+        others = [other for other in self._cfg.predecessors[number] if inside is None or other in inside]
+        return [state for other in others for state in self._along(other, number, at)]
+
+    def _known_items(self, header: int) -> list[Value] | None:
+        """What a `for` loop goes over item by item: all is known, and is more than numbers; None for any other block."""
+        turn = self._cfg.turns.get(header)
+        if turn is None or turn.is_async:
+            return None
+        known = reading.turns(self.ctx, self.registers.get(turn.iterable, UNKNOWN))
+        is_short = known is not None and 0 < len(known) <= MOST_TURNS
+        return known if known is not None and is_short and not all(map(_is_number, known)) else None
+
+    def _item_by_item(self, blocks: Sequence[int], items: list[Value], at: _Pass) -> None:
+        """A loop over known items: each turn begins with what the one before has left."""
+        header, inside = blocks[0], frozenset(blocks)
+        turn, around = self._cfg.turns[header], self.ctx.turns
+        outside = [other for other in self._cfg.predecessors[header] if other not in inside]
+        states = [*at.given.get(header, ()), *self._into(header, at, outside)]
+        nests = any(other != header and other in self._cfg.turns for other in blocks)
+        nests = nests or any(
+            len(self.body.blocks[other].loops) > len(self.body.blocks[header].loops) for other in blocks
+        )
+        self._in_turns.add(header)
+        for position, item in enumerate(items):
+            if not states:
+                break
+            self._items[turn.dst] = item
+            self.ctx.turns = (*around, (turn, position))
+            for number in blocks:
+                at.out.pop(number, None)
+            self._several(blocks, _Pass(at.out, {}, {header: states}, header), twice=nests)
+            self._end_of_turn(blocks)
+            states = self._into(header, at, inside)
+            if states and position + 1 < len(items):
+                self._leave(blocks, inside, at)
+        self._end_of_turns(blocks)
+        self._in_turns.discard(header)
+        self._items.pop(turn.dst, None)
+        self.ctx.turns = around
+
+    def _leave(self, blocks: Sequence[int], inside: Container[int], at: _Pass) -> None:
+        """What leaves a loop by `break` in a turn behind which others follow."""
+        for number in blocks[1:]:
+            for target in self.body.blocks[number].successors:
+                if target not in inside and number in at.out:
+                    at.given.setdefault(target, [])
+                    at.given[target] = [*at.given[target], *self._along(number, target, at)]
+
+    def _end_of_turn(self, blocks: Sequence[int]) -> None:
+        """After each turn of a loop over known items."""
+
+    def _end_of_turns(self, blocks: Sequence[int]) -> None:
+        """After the last one."""
+
     def _block(self, block: ir.Block, state: State) -> None:
         ctx = self.ctx
         self.env, ctx.heap, ctx.facts = state
-        ctx.in_loop = bool(block.loops)
+        ctx.in_loop = not self._in_turns.issuperset(block.loops)
         saved, muted = ctx.default_device, ctx.mute
         for manager in block.withs:
             found = self.registers.get(manager)
@@ -157,15 +254,13 @@ class Evaluation:
             self._step(op)
         ctx.default_device, ctx.mute = saved, muted
 
-    def _along(
-        self, source: int, target: int, cfg: Cfg, out: dict[int, State], before: dict[int, State]
-    ) -> list[State]:
+    def _along(self, source: int, target: int, at: _Pass) -> list[State]:
         """The states that come along an edge; a `for` loop is taken to run at least once."""
-        block = self.body.blocks[source]
+        block, out, before = self.body.blocks[source], at.out, at.before
         if not block.ops and source in block.loops and source not in self.body.blocks[target].loops:
             turns = [
                 state
-                for other in cfg.predecessors[source]
+                for other in self._cfg.predecessors[source]
                 if source in self.body.blocks[other].loops
                 and (state := out.get(other) or before.get(other)) is not None
             ]
@@ -174,7 +269,7 @@ class Evaluation:
         state = out.get(source) or before.get(source)
         if state is None:
             return []
-        tried = cfg.tried(source, target)
+        tried = self._cfg.tried(source, target)
         if tried is not None:
             identity, is_raised = tried
             if is_raised and (early := self._early.get(source)) is not None:  # what was raised lives in the heap too
@@ -673,6 +768,8 @@ class Evaluation:
 
     def iterate(self, op: ir.Iterate) -> Value:
         """The next element; in a comprehension over known items, each of them under guards that tell its turn."""
+        if op.dst in self._items:
+            return self._items[op.dst]
         iterable = self._get(op.iterable)
         if not op.is_alone:
             return reading.element(self.ctx, iterable)

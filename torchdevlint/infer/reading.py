@@ -20,7 +20,7 @@ from torchdevlint.infer.classes import (
 )
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.imports import MODULE
-from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, as_moved
+from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, as_moved, renewal
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -37,6 +37,7 @@ from torchdevlint.infer.values import (
     Device,
     Ext,
     Func,
+    Guard,
     OneOf,
     Partial,
     Rec,
@@ -350,7 +351,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return rec.at(("k", name.value))
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
-        renewed = _renewed(ctx, value) if isinstance(name, Const) or name == NUMBER else None
+        renewed = _renewed(ctx, value, name) if isinstance(name, Const) or name == NUMBER else None
         if value.op == "attribute" and ctx.mode == "summary":  # it may be a table, and what is looked up a tensor
             tensors.claim_index(ctx, value, key.items if isinstance(key, Tup) else [key], site)
         return ctx.read(Term("item", value, key)) if renewed is None else renewed
@@ -483,17 +484,55 @@ def element(ctx: Context, value: Value) -> Value:
     return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN
 
 
-def _renewed(ctx: Context, value: Term) -> Value | None:
-    """What a loop over all items of something unknown has put in the place of each; None where there was none."""
+def _renewed(ctx: Context, value: Term, key: Value = NUMBER) -> Value | None:
+    """What a loop over all items of something unknown has put in the place of each, or under a key; None where there was none."""
+    is_of_values = False
     if value.op == "call" and isinstance(value.args[0], Term) and value.args[0].op == "attribute":
-        value = value.args[0].args[0] if value.args[0].args[1] == "values" else value  # `batch.values()`
+        is_of_values = value.args[0].args[1] == "values"  # `batch.values()`
+        value = value.args[0].args[0] if is_of_values else value
     rec = ctx.heap.get(value)
     found = rec.fields.get(RENEWED) if rec is not None and rec.kind == "overlay" else None
-    if found is None:
+    if found is None or (key == NUMBER and not is_of_values and _is_by_key(found)):
         return None
-    moved = lift(as_moved, found)
+    if isinstance(key, Const):
+        reached = [
+            (guards, one) for guards, one in options_of(found) if not any(_rules_out(guard, key) for guard in guards)
+        ]
+        if all(one == NOTHING for _, one in reached):
+            return None
+        found = one_of(reached)
+    moved = lift(as_moved, renewal(found))
     is_stable = all(isinstance(one, Term) and one.op == "moved" for one in alternatives(moved))
     return moved if is_stable or not ctx.in_loop else None  # what the next turn would make of anything else has no end
+
+
+def _is_by_key(renewed: Value) -> bool:
+    """True for what `for key in batch` and `for key, value in batch.items()` have replaced: a loop over `batch` gives its keys."""
+    several = [as_moved(one) for one in alternatives(renewed)]
+    held = [one.args[0] for one in several if isinstance(one, Term) and one.op == "moved"]
+    items = [one for one in held if isinstance(one, Term) and one.op == "item"]
+    return any(
+        _is_key_of_turn(one.args[1]) or (one.args[1] == Const(1) and _is_key_of_turn(one.args[0])) for one in items
+    )
+
+
+def _rules_out(guard: Guard, key: Const) -> bool:
+    """True for a condition of a loop over keys that this one does not meet: `if key != "meta"`."""
+    term, outcome = guard
+    if term.op == "equal" and any(isinstance(side, Const) for side in term.args):
+        turn, other = term.args if isinstance(term.args[1], Const) else term.args[::-1]
+        return _is_key_of_turn(turn) and (as_key(other) == key) is not outcome
+    if term.op == "contains" and isinstance(term.args[1], Tup) and _is_key_of_turn(term.args[0]):
+        keys = [as_key(one) for one in term.args[1].items]
+        return all(isinstance(one, Const) for one in keys) and (key in keys) is not outcome
+    return False
+
+
+def _is_key_of_turn(value: Value) -> bool:
+    """True for the variable of a loop over the keys of something unknown, or over its items."""
+    if isinstance(value, Term) and value.op == "item" and value.args[1] == Const(0):
+        value = value.args[0]
+    return isinstance(value, Term) and value.op == "element"
 
 
 def _name_of_attribute(ctx: Context, value: Value) -> Value:
@@ -573,6 +612,16 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
         return None
     keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))
     return [rec.fields[key] for key in keys] if keys or rec.kind == "list" else None
+
+
+def turns(ctx: Context, value: Value) -> list[Value] | None:
+    """What a loop goes over, one by one, where all is known: the keys of a dict, and the items of anything else."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind != "dict":
+        return items(ctx, value)
+    if rec.cls is not None or "*" in rec.fields or "default" in rec.fields or holds_partial(rec):
+        return None
+    return [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
 
 
 def holds_tensor(value: Value) -> bool:

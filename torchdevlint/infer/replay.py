@@ -22,7 +22,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import RENEWED, Facts, if_moved, join_heaps
+from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, renewal
 from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
@@ -57,6 +57,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     array,
+    lift,
     one_of,
     options_of,
     place_in,
@@ -230,7 +231,7 @@ class Replay:
                         devices.move_module(ctx, module, new)
                 elif key == RENEWED:
                     for held in alternatives(target):
-                        tensors.renew(ctx, held, self.value(content))
+                        self._renew(held, content)
                 else:
                     here = self._field(key, content)
                     if key == ".data":
@@ -240,6 +241,24 @@ class Replay:
                     written.append((key, here))
             for key, here in written:
                 ctx.put(target, key, here)
+
+    def _renew(self, held: Value, content: Value) -> None:
+        """What a loop over the items of a parameter puts in the place of each: of known items, one by one, as if it held that one alone."""
+        ctx, held = self.ctx, classes.wrapped(self.ctx, held)
+        rec = ctx.heap.get(held) if isinstance(held, Ref) else None
+        if rec is None or not isinstance(held, Ref) or rec.kind not in ("dict", "list") or not rec.items:
+            tensors.renew(ctx, held, content if content == NOTHING else renewal(self.value(content)))
+            return
+        others = {key: one for key, one in rec.fields.items() if key not in rec.items}
+        saved = self._memo, self._residual
+        renewed: dict[Any, Value] = {}
+        for key, item in rec.items.items():
+            self._memo, self._residual = {}, {}
+            ctx.heap[held] = Rec(rec.kind, rec.cls, {**others, key if rec.kind == "dict" else ("k", 0): item})
+            here = renewal(self.value(content))
+            renewed[key] = item if here in (NOTHING, UNKNOWN) else lift(as_moved, here)
+        self._memo, self._residual = saved
+        ctx.heap[held] = Rec(rec.kind, rec.cls, {**others, **renewed})
 
     def _unasked(self, value: Value) -> Value:
         """A value of the summary, here, which may be of a branch that is not taken: nothing is claimed of it."""
@@ -370,7 +389,10 @@ class Replay:
             self.ctx.analysis.hit("objects of a call")
             return UNKNOWN
         depth = self.ctx.stack.count(self.body)
-        where: Any = self.site if depth < 2 else (self.site, depth)  # each level of a recursion makes its own
+        turns = (
+            self.ctx.turns
+        )  # each level of a recursion makes its own, and so does each turn of a loop over known items
+        where: Any = self.site if depth < 2 and not turns else (self.site, depth, turns)
         if self.body.is_cached:
             where = (self.body, tuple(self.parameters.values()))
         place = ref.place if is_nested else ("at", where, ref.place)

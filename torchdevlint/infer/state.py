@@ -18,7 +18,6 @@ from torchdevlint.infer.values import (
     Tensor,
     Term,
     Value,
-    alternatives,
     device_at,
     one_of,
     options_of,
@@ -120,11 +119,14 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if len(mine) < len(recs) and key == RENEWED:
             mine = [(guard, one) for guard, value in mine if (one := if_moved(value)) != NOTHING]
+            mine += [(guard, NOTHING) for guard, rec in recs if mine and guard and key not in rec.fields]
         is_lacking = len(mine) < len(recs)
         if not mine or (is_lacking and key == PLACED and all(value == HOST for _, value in mine)):
             fields.pop(key, None)  # that something unknown was moved to the CPU is no help where one path lacks it
         elif key == "@device" and not is_lacking:
             fields[key] = _joined_place(mine)
+        elif key == RENEWED:
+            fields[key] = one_of(mine)
         elif isinstance(key, str) and key.startswith("@"):
             fields[key] = joined_mark([value for _, value in mine])
         else:
@@ -148,8 +150,15 @@ def _joined_part(value: Value) -> Value:
 
 def if_moved(value: Value) -> Value:
     """What of a value is where somebody has moved it; of what is open, a caller tells."""
-    several = [Term("if_moved", one) if _may_be_moved(one) else one for one in alternatives(value)]
-    return one_of([(NO_FACTS, one) for one in several if is_moved(one)])
+    several = [(guards, Term("if_moved", one) if _may_be_moved(one) else one) for guards, one in options_of(value)]
+    moved = one_of([(guards, one) for guards, one in several if is_moved(one)])
+    left = [(guards, one) for guards, one in several if one == NOTHING and guards]
+    return one_of([(NO_FACTS, moved), *left]) if left and moved != NOTHING else moved
+
+
+def renewal(value: Value) -> Value:
+    """What items were replaced with, without the conditions under which they were not."""
+    return one_of([(guards, one) for guards, one in options_of(value) if one != NOTHING])
 
 
 def as_moved(value: Value) -> Value:
@@ -158,7 +167,8 @@ def as_moved(value: Value) -> Value:
 
 
 def _may_be_moved(value: Value) -> bool:
-    return isinstance(value, Term) and value.waits and not (value.op == "moved" and value.args[1] == HOST)
+    is_moved_to_host = isinstance(value, Term) and value.op == "moved" and value.args[1] == HOST
+    return isinstance(value, Term) and value.waits and value.op != "if_moved" and not is_moved_to_host
 
 
 def is_moved(value: Value) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import modules, paths
 from torchdevlint.infer.checkpoints import COUNTERS, PLAIN_STATE
-from torchdevlint.infer.state import PLACED, RENEWED, Facts
+from torchdevlint.infer.state import PLACED, RENEWED, Facts, renewal
 from torchdevlint.infer.summary import Event
 from torchdevlint.infer.values import (
     HOST,
@@ -394,7 +394,7 @@ def _take(
             if _fields(ctx, one).get(LOADED) == file and paths.is_known(file):
                 continue  # it was read from there: what was saved before
             if renewed is not None and deep:
-                _take(ctx, renewed, guards, key, found, file, deep - 1)
+                _take(ctx, renewal(renewed), guards, key, found, file, deep - 1)
             elif place is not None:
                 add(Tensor(place, None))
             elif not _is_plain(one, key):

@@ -105,7 +105,9 @@ class Unit:
         self.decorated: dict[str, Value] = {}  # functions of the module that such decorators have made
         self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
         self.default_set_elsewhere = False  # by a file that imports this one
-        self.sets_type = SETS_TYPE in program.words  # so does what sets the default tensor type, of which `torch.Tensor` is
+        self.sets_type = (
+            SETS_TYPE in program.words
+        )  # so does what sets the default tensor type, of which `torch.Tensor` is
         self.ground: Ground | None = None  # of the run of its module
         self._sites: dict[int, Site] = {}
         self._captured: dict[ir.Body, frozenset[str]] = {}

@@ -6,13 +6,13 @@ that its module, its class or the function around it leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
-from torchdevlint.infer.state import Env, Heap, State
-from torchdevlint.infer.values import UNKNOWN, Cls, Rec, Ref, Term, Value, options_of
+from torchdevlint.infer.state import Env, Heap, State, join_states
+from torchdevlint.infer.values import UNKNOWN, Cls, Rec, Ref, Term, Value, join, options_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge.functions import AVAILABILITY
@@ -48,11 +48,29 @@ class Walk(Evaluation):
         self.outer, self._wanted = outer, wanted
         self.moments: dict[ir.Op, State] = {}
         self.owner: Ref | None = None
+        self._of_turns: dict[ir.Op, list[tuple[Value, State | None]]] = {}
 
     def _step(self, op: ir.Op) -> None:
         if self._wanted(self.body, op):
             self.moments[op] = State(dict(self.env), dict(self.ctx.heap), self.ctx.facts)
         super()._step(op)
+
+    def _end_of_turn(self, blocks: Sequence[int]) -> None:
+        for number in blocks:
+            for op in self.body.blocks[number].ops:
+                value = self.registers.get(op.dst, UNKNOWN) if isinstance(op, ir.ValueOp) else UNKNOWN
+                self._of_turns.setdefault(op, []).append((value, self.moments.get(op)))
+
+    def _end_of_turns(self, blocks: Sequence[int]) -> None:
+        """What a register holds in any turn."""
+        for number in blocks:
+            for op in self.body.blocks[number].ops:
+                seen = self._of_turns.pop(op, [])
+                if isinstance(op, ir.ValueOp) and seen:
+                    self.registers[op.dst] = join(*(value for value, _ in seen))
+                moments = [state for _, state in seen if state is not None]
+                if moments:
+                    self.moments[op] = join_states(moments)
 
     def _enclosing(self) -> Value | None:
         return self.ctx.class_frame if self.body.kind == "class" else self.outer

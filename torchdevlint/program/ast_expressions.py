@@ -302,7 +302,7 @@ def _comprehension(b: BodyBuilder, node: Any) -> Register:
         turn = b.new_block()
         header.successors += [turn.index, exit_to.index]
         b.begin(turn)
-        dst = b.add(Iterate(clause, b.register(), iterable, bool(clause.is_async), is_alone))
+        dst = b.add(Iterate(clause, b.register(), iterable, bool(clause.is_async), is_alone, is_of_statement=False))
         first = dst if not number else first
         store(b, clause.target, dst)
         for test in clause.ifs:

@@ -99,6 +99,20 @@ class Cfg:
         return found
 
     @cached_property
+    def turns(self) -> dict[int, ir.Iterate]:
+        """By the header of each `for` statement, the operation that begins a turn."""
+        found: dict[int, ir.Iterate] = {}
+        for number in self.order:
+            block = self.body.blocks[number]
+            first = (
+                self.body.blocks[block.successors[0]] if number in block.loops and len(block.successors) == 2 else None
+            )
+            turn = first.ops[0] if first is not None and first.ops and not block.ops else None
+            if isinstance(turn, ir.Iterate) and turn.is_of_statement:
+                found[number] = turn
+        return found
+
+    @cached_property
     def predecessors(self) -> dict[int, list[int]]:
         """The blocks that lead to each block that can be reached."""
         found: dict[int, list[int]] = {number: [] for number in self.order}

@@ -252,6 +252,7 @@ class Iterate(ValueOp):
     iterable: Register
     is_async: bool = False
     is_alone: bool = False
+    is_of_statement: bool = True
 
 
 @dataclass(slots=True, eq=False)
