@@ -247,7 +247,7 @@ class Replay:
         ctx, held = self.ctx, classes.wrapped(self.ctx, held)
         rec = ctx.heap.get(held) if isinstance(held, Ref) else None
         if rec is None or not isinstance(held, Ref) or rec.kind not in ("dict", "list") or not rec.items:
-            tensors.renew(ctx, held, content if content == NOTHING else renewal(self.value(content)))
+            tensors.renew(ctx, held, self.value(content))
             return
         others = {key: one for key, one in rec.fields.items() if key not in rec.items}
         saved = self._memo, self._residual

@@ -151,9 +151,7 @@ def _joined_part(value: Value) -> Value:
 def if_moved(value: Value) -> Value:
     """What of a value is where somebody has moved it; of what is open, a caller tells."""
     several = [(guards, Term("if_moved", one) if _may_be_moved(one) else one) for guards, one in options_of(value)]
-    moved = one_of([(guards, one) for guards, one in several if is_moved(one)])
-    left = [(guards, one) for guards, one in several if one == NOTHING and guards]
-    return one_of([(NO_FACTS, moved), *left]) if left and moved != NOTHING else moved
+    return one_of([(guards, one) for guards, one in several if is_moved(one) or (one == NOTHING and guards)])
 
 
 def renewal(value: Value) -> Value:

@@ -25,7 +25,7 @@ from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.conditions import negated, on_accelerator
 from torchdevlint.infer.places import is_computed_elsewhere
 from torchdevlint.infer.reading import holds_tensor
-from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
+from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, renewal
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -767,15 +767,16 @@ def renew(ctx: Context, target: Value, value: Value) -> None:
     """A loop over the keys of a dict, or the positions in a list, gives each of them another value."""
     target = wrapped(ctx, target)
     rec = ctx.heap.get(target) if isinstance(target, (Ref, Term)) else None
-    if value == NOTHING:
+    new = renewal(value)
+    if new == NOTHING:
         return
     if rec is not None and rec.kind in ("dict", "list") and isinstance(target, Ref):
-        known = {key: value for key in rec.fields if isinstance(key, tuple)}
+        known = {key: new for key in rec.fields if isinstance(key, tuple)}
         others = {key: content for key, content in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
-        ctx.heap[target] = Rec(rec.kind, rec.cls, {**known, **others, **({"*": value} if "*" in rec.fields else {})})
+        ctx.heap[target] = Rec(rec.kind, rec.cls, {**known, **others, **({"*": new} if "*" in rec.fields else {})})
     elif isinstance(target, Term):
         for key in [key for key in rec.fields if isinstance(key, tuple)] if rec is not None else ():
-            ctx.put(target, key, value)
+            ctx.put(target, key, new)
         ctx.put(target, RENEWED, value)
 
 

@@ -168,9 +168,15 @@ def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
         use = facts.index.use(place)
         is_moved_alone = not use.called and use.attributes <= _MOVES | _CASTS
         return False if is_moved_alone and not _is_used_as_mapping(place, facts) else None
-    if value.kind is Kind.UNKNOWN and _is_given_to_a_model(place, facts):
+    if value.kind is Kind.UNKNOWN and (_is_given_to_a_model(place, facts) or _is_used_as_tensor(place, facts)):
         return False
     return None
+
+
+def _is_used_as_tensor(place: str, facts: Facts) -> bool:
+    """True for an operand of PyTorch's functions, or for what has methods that only tensors have."""
+    kind, evidence = facts.index.use(place).kind()
+    return kind is Kind.TENSOR and evidence >= Evidence.USAGE and not _is_used_as_mapping(place, facts)
 
 
 def _is_copy_of_unknown(register: ir.Register, facts: Facts) -> bool:
