@@ -113,7 +113,7 @@ class FileFacts:
         """The value of a dotted name, made once."""
         found = self._symbols.get(name)
         if found is None:
-            found = self._symbols[name] = values.symbol(public(name) if name.startswith("torch.") else name)
+            found = self._symbols[name] = values.symbol(public(name))
         return found
 
     def resolve_text(self, dotted: str) -> str:

@@ -153,7 +153,7 @@ class Analysis:
 
     def foreign(self, unit: Unit, name: str) -> Value:
         """What is imported under a dotted name: something of the project, or something foreign."""
-        name = public(name) if name.startswith("torch.") else name
+        name = public(name)
         found = self.kept.imports.resolve(unit, name) if not self.stubs.is_given(name) else None
         if found is None or (isinstance(found, Ext) and self.stubs.is_home(name)):
             return Ext(name)

@@ -24,6 +24,7 @@ from torchdevlint.infer.values import (
     Ref,
     Site,
     SliceValue,
+    Star,
     Tensor,
     Term,
     Tup,
@@ -171,15 +172,34 @@ def add_key(fields: dict[Any, Value], key: Value) -> None:
         fields[KEYS] = join(fields[KEYS], key) if KEYS in fields else key
 
 
+def known_at(value: Tup, at: int) -> Value | None:
+    """The item of a tuple at a position; None out of its range, and for what stands behind something of any length, or in front of it from the end."""
+    if not -len(value.items) <= at < len(value.items):
+        return None
+    passed = value.items[: at + 1] if at >= 0 else value.items[at:]
+    return None if any(isinstance(one, Star) for one in passed) else value.items[at]
+
+
 def sliced(ctx: Context, value: Value, key: SliceValue, site: Site | None) -> Value | None:
     """`items[lower:upper]` of a tuple or list whose items are known; None where the bounds are not."""
     known, where = reading.items(ctx, value), _slice_of(key)
+    if known is None and where is not None and isinstance(value, Tup):
+        return _slice_in_front(value, where)
     if known is None or where is None:
         return None
     part = known[where]
     if isinstance(value, Tup):
         return Tup(tuple(part))
     return ctx.new(site, "list", None, {("k", at): one for at, one in enumerate(part)}, tag="slice")
+
+
+def _slice_in_front(value: Tup, where: slice) -> Value | None:
+    """A slice of a tuple that begins, and ends if it does, in front of what may be of any length."""
+    lower, upper = where.start or 0, where.stop
+    first = next(at for at, one in enumerate(value.items) if isinstance(one, Star))
+    if lower < 0 or where.step not in (None, 1) or lower > first or (upper is not None and not 0 <= upper <= first):
+        return None
+    return Tup(value.items[where])
 
 
 def _slice_of(key: SliceValue) -> slice | None:

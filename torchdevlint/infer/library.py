@@ -7,7 +7,18 @@ import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from torchdevlint.infer import claims, classes, containers, devices, engines, optimizers, options, reading, tensors
+from torchdevlint.infer import (
+    claims,
+    classes,
+    containers,
+    devices,
+    engines,
+    optimizers,
+    options,
+    pretrained,
+    reading,
+    tensors,
+)
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -937,6 +948,7 @@ _TABLE: dict[str, Row] = {
         ).items()
     },
     **_rows("torch.nn.", "Embedding.from_pretrained EmbeddingBag.from_pretrained", _made_of_weights),
+    **pretrained.ROWS,
     "torch.optim.swa_utils.AveragedModel": _averaged,
     "torch.optim.swa_utils.update_bn": _updated,
     **_rows("torch.autograd.functional.", "vjp jvp hvp vhp", lambda call: Tup((_of_inputs(call), call.at(1)))),

@@ -186,7 +186,7 @@ def make(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
     if keywords.get("device", NONE) != NONE:
         place = devices.as_device(ctx, keywords["device"])
         fields["@device"] = HOST if place == "default" else place
-    elif _is_placed_by_keywords(keywords):
+    elif is_placed_by_keywords(keywords):
         fields["@device"] = NOWHERE
     elif ctx.default() is not None:
         fields["@device"] = ctx.default()
@@ -247,7 +247,7 @@ def _with_parts(
     return fields
 
 
-def _is_placed_by_keywords(keywords: Keywords) -> bool:
+def is_placed_by_keywords(keywords: Keywords) -> bool:
     """True for `from_pretrained(..., device_map=...)` and its like, which put the parts of a model where they choose (transformers/modeling_utils.py)."""
     return any(name in _PLACING and value not in (NONE, FALSE) for name, value in keywords.items())
 

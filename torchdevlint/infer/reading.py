@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import arrays, containers, host_libraries, opaque, options, paths, tensors
+from torchdevlint.infer import arrays, containers, host_libraries, opaque, options, paths, pretrained, tensors
 from torchdevlint.infer.classes import (
     APPLY,
     attribute_of,
@@ -106,6 +106,9 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         of_meta = attribute_of(ctx, meta, name, value, site=site) if meta is not None else None
         if of_meta is not None:
             return of_meta
+        maker = pretrained.maker_of(ctx.analysis, value, name)
+        if maker is not None:
+            return maker
         if name == "_make" and is_named_tuple(ctx.analysis, value.cls):
             return Partial(Ext("collections.namedtuple._make"), (), (("@class", value),))
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
@@ -316,9 +319,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
     if isinstance(value, Tensor):
         return tensors.index(ctx, value, key, site)
     if isinstance(value, Tup):
-        if isinstance(key, Const) and type(key.value) is int and not any(isinstance(i, Star) for i in value.items):
-            in_range = -len(value.items) <= key.value < len(value.items)
-            return value.items[key.value] if in_range else element(ctx, value)
+        if isinstance(key, Const) and type(key.value) is int:
+            known = containers.known_at(value, key.value)
+            return element(ctx, value) if known is None else known
         if isinstance(key, SliceValue):
             part = containers.sliced(ctx, value, key, site)
             return value if part is None else part
@@ -591,6 +594,9 @@ def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) 
             fields = {("k", at): part for at, part in enumerate(rest)}
             return ctx.new(None, "list", None, fields, tag=("rest", value, index))
         return known[index] if -len(known) <= index < len(known) else UNKNOWN
+    found = containers.known_at(value, index) if isinstance(value, Tup) and not starred else None
+    if found is not None:
+        return found
     if isinstance(value, Term) and value is not UNKNOWN:
         if index >= 0 and not starred:
             return item(ctx, value, Const(index))

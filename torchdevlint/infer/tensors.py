@@ -415,6 +415,10 @@ def binary(
         overloaded = _overloaded(ctx, operator, left, right, site, in_place=in_place)
         if overloaded is not None:
             return overloaded
+    if operator == "+" and isinstance(left, Tup) and is_open(right):  # nothing but a tuple is added to one
+        return Tup((*left.items, Star(right)))
+    if operator == "+" and isinstance(right, Tup) and is_open(left):
+        return Tup((Star(left), *right.items))
     for one, other in ((left, right), (right, left)):
         if is_array(other) and isinstance(one, Tensor) and site is not None:
             claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)  # through `ndarray.__array_priority__`

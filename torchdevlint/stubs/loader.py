@@ -193,9 +193,17 @@ _OFFERED_BY = {
 }
 
 
+# What was there before transformers 2.0, with the same classes of models.
+_TRANSFORMERS = ("transformers.", "pytorch_transformers.", "pytorch_pretrained_bert.")
+
+
 def public(name: str) -> str:
-    """The name under which torch offers what is imported by a dotted name: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`."""
+    """The name under which a library offers what is imported by a dotted name: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`."""
     module, _, last = name.rpartition(".")
+    if name.startswith(_TRANSFORMERS):
+        return f"transformers.{last}" if last[:1].isupper() and "_" not in last else name
+    if not name.startswith("torch."):
+        return name
     if module.startswith("torch.nn.modules."):
         module = "torch.nn.modules"
     is_class = last[:1].isupper()
