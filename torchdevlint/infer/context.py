@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from torchdevlint.infer import registries
 from torchdevlint.infer.imports import Global
 from torchdevlint.infer.options import is_option
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap, of_each_class, old_field
@@ -202,7 +203,10 @@ class Context:
         """What a global of another file holds after the run of its module; None for any other object."""
         unit = self.analysis.unit_of_globals(value)
         module = self.analysis.module_of(unit) if unit is not None and unit is not self.unit else None
-        return module.lent(Global(unit, name), self.heap) if unit is not None and module is not None else None
+        found = module.lent(Global(unit, name), self.heap) if unit is not None and module is not None else None
+        if found is not None and unit is not None:
+            registries.take(self, unit, found)
+        return found
 
     # ------------------------------------------------------------------------------------------------ what is known
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from torchdevlint.infer.registries import MOST_REGISTERING, registers
 from torchdevlint.infer.units import Unit, chooses_current_device
 from torchdevlint.infer.values import Cls, Ext, Func, Value
 from torchdevlint.program import ir
@@ -127,6 +128,22 @@ class Imports:
         if program is None or self.files is None:
             return False
         return sets_default_device(program, is_offered=bool(self.files.package_of(path)))
+
+    def registering(self, unit: Unit) -> tuple[Unit, ...]:
+        """The files, tests aside, with decorators of a module: they may fill its tables when they are imported."""
+        if self.files is None:
+            return ()
+        if self._base is not None and unit.path not in self._dependents:
+            return self._base.registering(unit)
+        files, key = self.files, ("registering", unit.path)
+        return grounds.kept_in(self._known, key, lambda: self._registering(files, unit), meanwhile=())
+
+    def _registering(self, files: Files, unit: Unit) -> tuple[Unit, ...]:
+        paths = [path for path in files.importing(unit.path) if files.says(path, b"@") and not self.is_test(path)]
+        programs = ((path, files.program(path)) for path in paths)
+        found = [path for path, program in programs if program is not None and registers(program, unit)]
+        units = map(self.unit, found[:MOST_REGISTERING])
+        return tuple(one for one in units if one is not None and one is not unit)
 
     def sets_current_device(self, unit: Unit) -> bool:
         """True where a file of the project, or one that stands alone, may make an accelerator the current one."""

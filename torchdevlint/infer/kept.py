@@ -5,7 +5,7 @@ All of it depends on the files alone and not on who asked first, so that a file'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -78,7 +78,12 @@ class ModuleRun:
         found = self.held(name)
         if found is None or _is_flag(found):
             return None
-        pending: list[Any] = [found]
+        self.lend([found], heap)
+        return found
+
+    def lend(self, values: Iterable[Value], heap: Heap) -> None:
+        """Puts what can be reached from some values into a heap, unless it is there."""
+        pending: list[Any] = [*values]
         while pending:
             value = pending.pop()
             pending += parts_of(value)
@@ -87,7 +92,6 @@ class ModuleRun:
                 fields = {key: UNKNOWN if _is_flag(content) else content for key, content in held.fields.items()}
                 heap[value] = Rec(held.kind, held.cls, fields)
                 pending += fields.values()
-        return found
 
 
 def _is_flag(value: Value) -> bool:

@@ -1,0 +1,55 @@
+"""Tables of a module that other files fill by its decorators when they are imported: `@BACKBONES.register("vgg")`, `@register_model(name="unet")`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer.values import Rec, Ref, Value, alternatives
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+    from torchdevlint.infer.units import Unit
+
+MOST_REGISTERING = 16  # files that are run for what they put into the tables of one module
+_MOST_DEEP = 2  # objects between a name of the module and its table
+
+
+def registers(program: ir.Program, unit: Unit) -> bool:
+    """True for a file with a decorator that is, or is of, a name at the top of a module."""
+    names = {op.name for block in unit.program.module.blocks for op in block.ops if isinstance(op, ir.Store)}
+    decorators = {name for body in program.bodies for name in body.decorators}
+    decorators |= {name for cls in program.classes for name in cls.body.decorators}
+    return any(not names.isdisjoint(decorator.split(".")) for decorator in decorators)
+
+
+def take(ctx: Context, unit: Unit, value: Value) -> None:
+    """Adds what other files have put into the tables that a global of a module leads to. A file that registers sees what it has put there itself."""
+    tables = _tables(ctx, value)
+    if not tables:
+        return
+    others = ctx.analysis.kept.imports.registering(unit)
+    if ctx.unit in others:
+        return
+    for other in others:
+        run = ctx.analysis.module_of(other)
+        for table in tables if run is not None else ():
+            mine, theirs = ctx.heap[table], run.heap.get(table) if run is not None else None
+            new = (
+                {key: one for key, one in theirs.items.items() if key not in mine.fields} if theirs is not None else {}
+            )
+            if new and run is not None:
+                ctx.heap[table] = Rec(mine.kind, mine.cls, {**mine.fields, **new})
+                run.lend(new.values(), ctx.heap)
+
+
+def _tables(ctx: Context, value: Value) -> list[Ref]:
+    found: list[Ref] = []
+    stage = [one for one in alternatives(value) if isinstance(one, Ref)]
+    for _ in range(_MOST_DEEP + 1):
+        held = [(one, ctx.heap[one]) for one in stage if one in ctx.heap and one not in found]
+        found += [one for one, rec in held if rec.kind == "dict"]
+        stage = [
+            part for _, rec in held if rec.kind == "object" for part in rec.fields.values() if isinstance(part, Ref)
+        ]
+    return found
