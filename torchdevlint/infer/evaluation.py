@@ -119,8 +119,9 @@ class Evaluation:
         start = State(self.env, dict(ctx.heap), ctx.facts)
         muted, facts, saved_loop = ctx.mute, ctx.facts, ctx.in_loop
         out: dict[int, State] = {}
+        at = _Pass(out, {}, {0: [start]})
         for blocks in cfg.components:
-            self._component(blocks, _Pass(out, {}, {0: [start]}))
+            self._component(blocks, at)
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
         order = [number for number in cfg.loops_first if number in out and not body.blocks[number].successors]
         falls = [out[number] for number in order if not _ends(body.blocks[number], ir.Return, ir.Raise)]

@@ -20,7 +20,7 @@ from torchdevlint.infer.classes import (
 )
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.imports import MODULE
-from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, as_moved, renewal
+from torchdevlint.infer.state import AS_IT_WAS, COLLATED, FILLED, RENEWED, as_moved, renewal
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -501,7 +501,7 @@ def _renewed(ctx: Context, value: Term, key: Value = NUMBER) -> Value | None:
         reached = [
             (guards, one) for guards, one in options_of(found) if not any(_rules_out(guard, key) for guard in guards)
         ]
-        if all(one == NOTHING for _, one in reached):
+        if all(one == AS_IT_WAS for _, one in reached):
             return None
         found = one_of(reached)
     moved = lift(as_moved, renewal(found))

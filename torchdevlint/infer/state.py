@@ -15,6 +15,7 @@ from torchdevlint.infer.values import (
     Place,
     Rec,
     Ref,
+    Sort,
     Tensor,
     Term,
     Value,
@@ -34,6 +35,7 @@ NO_FACTS: Facts = frozenset()
 PLACED = "@placed"  # where something unknown was moved: there it is if it is a module, which a call of it shows
 OF_DATA = "@data"  # where `x.data = value` has brought a tensor, which is known by where it was made
 FILLED = "filled"  # the state that an optimizer has loaded, where it is
+AS_IT_WAS = Sort("as it was")  # ... where it was not
 RENEWED = "@renewed"  # what each value of a dict, which a loop goes through, was replaced with
 COLLATED = ".@collated"  # the function by which a loader made its batches: another one may be set afterwards
 # A widening: behind so many conditions (a long chain of `elif`) no more are kept. What is not kept proves nothing.
@@ -119,7 +121,7 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if len(mine) < len(recs) and key == RENEWED:
             mine = [(guard, one) for guard, value in mine if (one := if_moved(value)) != NOTHING]
-            mine += [(guard, NOTHING) for guard, rec in recs if mine and guard and key not in rec.fields]
+            mine += [(guard, AS_IT_WAS) for guard, rec in recs if mine and guard and key not in rec.fields]
         is_lacking = len(mine) < len(recs)
         if not mine or (is_lacking and key == PLACED and all(value == HOST for _, value in mine)):
             fields.pop(key, None)  # that something unknown was moved to the CPU is no help where one path lacks it
@@ -151,12 +153,12 @@ def _joined_part(value: Value) -> Value:
 def if_moved(value: Value) -> Value:
     """What of a value is where somebody has moved it; of what is open, a caller tells."""
     several = [(guards, Term("if_moved", one) if _may_be_moved(one) else one) for guards, one in options_of(value)]
-    return one_of([(guards, one) for guards, one in several if is_moved(one) or (one == NOTHING and guards)])
+    return one_of([(guards, one) for guards, one in several if is_moved(one) or (one == AS_IT_WAS and guards)])
 
 
 def renewal(value: Value) -> Value:
     """What items were replaced with, without the conditions under which they were not."""
-    return one_of([(guards, one) for guards, one in options_of(value) if one != NOTHING])
+    return one_of([(guards, one) for guards, one in options_of(value) if one != AS_IT_WAS])
 
 
 def as_moved(value: Value) -> Value:
