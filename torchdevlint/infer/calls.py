@@ -67,7 +67,7 @@ MOST_SAME = 3  # times that one body may be on the stack
 MOST_OPEN = 1  # ... of functions that call each other, with values that are open
 MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fixed point
 MOST_DEEP = 14
-MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
+_MOST_PARTS = 5  # objects in objects that are looked into for one whose place is known
 _MOST_CALLEES = 4
 _OF_TORCH = Const("pt")  # as `return_tensors`
 
@@ -368,7 +368,7 @@ def _is_definite(ctx: Context, value: Value, nested: int = 0) -> bool:
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     parts = parts_of(value) if rec is None else tuple(rec.fields.values())
     is_module = rec is not None and rec.kind == "module"
-    return is_module or (nested < MOST_NESTED and any(_is_definite(ctx, part, nested + 1) for part in parts))
+    return is_module or (nested < _MOST_PARTS and any(_is_definite(ctx, part, nested + 1) for part in parts))
 
 
 _TRANSPARENT = frozenset("staticmethod classmethod no_grad enable_grad inference_mode override export".split())

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from torchdevlint.stubs.loader import Stubs
 
 MOST_EVENTS = 400
+MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_RAISED = 8
 _REMOVE = frozenset({"clear", "pop", "popitem", "popleft", "remove"})
 
@@ -55,6 +56,15 @@ def _is_worth_carrying(value: Value) -> bool:
 
 
 Mode = Literal["summary", "module", "root"]
+
+
+def nesting(place: Any) -> int:
+    """The calls by which the name of an object is told apart."""
+    count = 0
+    while isinstance(place, tuple) and len(place) == 3 and place[0] == "at":
+        place = place[2]
+        count += 1
+    return count
 
 
 class Context:
@@ -105,10 +115,19 @@ class Context:
     ) -> Ref:
         """A new object, known by where it is made."""
         tag = (tag, self.turns) if self.turns else tag
-        ref = Ref((site, tag, self.body if self.body is not None and self.body.kind == "function" else None))
+        place = site, tag, self.body if self.body is not None and self.body.kind == "function" else None
+        ref = Ref(self.named(place, self.calls))
         self.heap[ref] = Rec(kind, cls, fields)
         self.made.add(ref.place)
         return ref
+
+    def named(self, place: Any, calls: Sequence[Replay]) -> Any:
+        """The name of an object that is made here, in calls that are run again: that of each is told apart."""
+        for outer in reversed(calls):
+            if outer.site is None or nesting(place) >= MOST_NESTED:
+                break
+            place = "at", outer.site, place
+        return place
 
     def frame(self, body: ir.Body, env: dict[str, Value], outer: Value) -> Ref | None:
         """The variables of a function for what is defined in it; None where nothing needs them."""

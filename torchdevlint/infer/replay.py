@@ -20,7 +20,8 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.calls import MOST_NESTED, call, spread
+from torchdevlint.infer.calls import call, spread
+from torchdevlint.infer.context import MOST_NESTED, nesting
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, renewal
 from torchdevlint.infer.summary import Claim, Event, Summary
@@ -256,9 +257,15 @@ class Replay:
             self._memo, self._residual = {}, {}
             ctx.heap[held] = Rec(rec.kind, rec.cls, {**others, key if rec.kind == "dict" else ("k", 0): item})
             here = renewal(self.value(content))
-            renewed[key] = item if here in (NOTHING, UNKNOWN) else lift(as_moved, here)
+            renewed[key] = lift(as_moved, here) if here not in (NOTHING, UNKNOWN) else self._passed_over(item, content)
         self._memo, self._residual = saved
         ctx.heap[held] = Rec(rec.kind, rec.cls, {**others, **renewed})
+
+    def _passed_over(self, item: Value, content: Value) -> Value:
+        """An item that such a loop does not replace. A container that is none of the tensors it asks for is one that it may go into."""
+        is_container = any(rec is not None and rec.kind in ("dict", "list") for _, rec in self.ctx.each(item))
+        asked = {term.op for guards, _ in options_of(content) for term, _ in guards}
+        return UNKNOWN if is_container and not asked <= {"equal", "contains"} else item
 
     def _unasked(self, value: Value) -> Value:
         """A value of the summary, here, which may be of a branch that is not taken: nothing is claimed of it."""
@@ -384,7 +391,7 @@ class Replay:
         found = self._copies.get(ref)
         if found is not None:
             return found
-        is_nested = _nesting(ref.place) >= MOST_NESTED
+        is_nested = nesting(ref.place) >= MOST_NESTED
         if is_nested and len(self._copies) >= MOST_COPIES:
             self.ctx.analysis.hit("objects of a call")
             return UNKNOWN
@@ -395,7 +402,7 @@ class Replay:
         where: Any = self.site if depth < 2 and not turns else (self.site, depth, turns)
         if self.body.is_cached:
             where = (self.body, tuple(self.parameters.values()))
-        place = ref.place if is_nested else ("at", where, ref.place)
+        place = ref.place if is_nested else self.ctx.named(("at", where, ref.place), self.ctx.calls[:-1])
         found = self._copies[ref] = Ref(place)
         if self.body.is_cached and found in self.ctx.heap:
             return found
@@ -633,11 +640,3 @@ def _of_choice(facts: Facts) -> Facts:
 
 def _as_value(place: Any) -> Value:
     return place if isinstance(place, Term) else Device(place)
-
-
-def _nesting(place: Any) -> int:
-    count = 0
-    while isinstance(place, tuple) and len(place) == 3 and place[0] == "at":
-        place = place[2]
-        count += 1
-    return count

@@ -174,9 +174,9 @@ def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
 
 
 def _is_used_as_tensor(place: str, facts: Facts) -> bool:
-    """True for an operand of PyTorch's functions, or for what has methods that only tensors have."""
-    kind, evidence = facts.index.use(place).kind()
-    return kind is Kind.TENSOR and evidence >= Evidence.USAGE and not _is_used_as_mapping(place, facts)
+    """True for an operand of PyTorch's functions."""
+    use = facts.index.use(place)
+    return use.torch_argument and use.kind()[0] is Kind.TENSOR and not _is_used_as_mapping(place, facts)
 
 
 def _is_copy_of_unknown(register: ir.Register, facts: Facts) -> bool:
