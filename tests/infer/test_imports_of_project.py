@@ -260,6 +260,21 @@ def test_a_default_device_that_a_program_sets_is_that_of_the_files_it_imports(tm
     assert told(tmp_path / "text", quoted, "rays.py") == [(4, "TDL505", "broken")]
 
 
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ('torch.set_default_tensor_type("torch.cuda.FloatTensor")', []),
+        ('torch.set_default_device("cuda")', [(4, "TDL516", "broken")]),
+    ],
+)
+def test_the_default_tensor_type_is_that_of_torch_tensor_and_the_default_device_is_not(
+    tmp_path: Path, setting: str, expected: list[tuple[int, str, str]]
+) -> None:
+    rays = "import torch\n\ndef far(x):\n    return torch.cat([x, torch.Tensor([1e10])])\n"
+    main = f"import torch\nfrom rays import far\n\ndef main():\n    print(far(torch.ones(2).cuda()))\n\nif __name__ == '__main__':\n    {setting}\n    main()\n"
+    assert told(tmp_path, {"rays.py": rays, "main.py": main}, "rays.py") == expected
+
+
 def test_what_other_files_make_and_let_meet_is_told_where_it_is_handed_on(tmp_path: Path) -> None:
     data = "import torch\n\ndef mask():\n    return torch.ones(4)\n"
     ops = "def add(a, b):\n    return a + b\n"

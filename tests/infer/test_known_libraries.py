@@ -26,6 +26,35 @@ CASES = {
         einx.add("a b, -> a b", moved, 1.0)
         einx.dot("a b, b -> a", moved, torch.ones(4, device="cuda"))
     """,
+    "models of a class of the project by from_pretrained": """
+        from torch import nn
+        from transformers.modeling_bert import BertPreTrainedModel, BertModel
+        class Tagger(BertPreTrainedModel):
+            def __init__(self, config, labels):
+                super().__init__(config)
+                self.bert = BertModel(config)
+                self.head = nn.Linear(3, labels)
+            def forward(self, ids):
+                out = self.bert(ids)  # fault
+                return (self.head(out[1]),) + out[2:]
+        tagger = Tagger.from_pretrained("bert", config=object(), labels=3)
+        tagger.cuda()
+        tagger(torch.ones(2))
+        out = tagger(torch.ones(2).cuda())
+        out[0].numpy()  # fault
+        first, *rest = out
+        first.numpy()  # fault
+        logits = out[:1]
+        logits[0].numpy()  # fault
+        out[0].cpu().numpy()
+        placed = Tagger.from_pretrained("bert", device_map="auto", labels=3)
+        placed(torch.ones(2).cuda())
+    """,
+    "a sparse tensor of an old constructor is where its values are": """
+        rows, values = torch.zeros(2, 2).long().cuda(), torch.ones(2).cuda()
+        torch.sparse.mm(torch.sparse.FloatTensor(rows, values, torch.Size([2, 2])), torch.ones(2, 2).cuda())
+        torch.sparse.mm(torch.sparse.FloatTensor(rows, values, torch.Size([2, 2])), torch.ones(2, 2))  # fault
+    """,
     "what distributions of numbers give for numbers has no dimension": """
         from torch.distributions import Normal
         moved = torch.zeros(3).cuda()

@@ -436,6 +436,23 @@ def test_what_a_data_set_places_is_told_once() -> None:
     assert [mention.span.start.row for mention in finding.related] == [9]
 
 
+@pytest.mark.parametrize(
+    ("use", "told"), [("F.cross_entropy(self(rows), labels)", ["TDL501"]), ("self.measure(labels)", [])]
+)
+def test_a_move_is_told_that_is_thrown_away_of_an_operand(use: str, told: list[str]) -> None:
+    text = f"""
+    import torch.nn.functional as F
+    class Replay:
+        def penalty(self):
+            rows, labels = self.buffer.sample(4)
+            labels.to(self.device)
+            return {use}
+    """
+    found = check_source(textwrap.dedent(text), select=["TDL501"])
+    assert [one.code for one in found] == told
+    assert all(one.severity is Severity.WARNING for one in found)
+
+
 def test_modules_take_their_parameters_out_of_training_as_tensors_do() -> None:
     text = """
     import torch

@@ -60,3 +60,22 @@ def test_a_class_that_another_file_asks_for_is_not_replaced(asked: str, is_repai
     )
     (finding,) = check_paths([tmp_path / "train.py"], isolated=True, select=["TDL805"])
     assert (finding.fix is not None) is is_repaired
+
+
+@pytest.mark.parametrize(
+    ("pin", "spelled", "told"),
+    [
+        ("torch==1.11.0", "torch.FloatTensor", ""),
+        ("torch==1.11.0", "torch.cuda.FloatTensor", "needs CUDA"),
+        ("torch>=1.11", "torch.FloatTensor", "deprecated"),
+        ("torch>=1.11", "torch.cuda.FloatTensor", "deprecated"),
+    ],
+)
+def test_nothing_is_deprecated_that_the_pinned_torch_still_wants(
+    pin: str, spelled: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text(pin + "\n")
+    (tmp_path / "train.py").write_text(f"import torch\n\ntorch.set_default_tensor_type({spelled!r})\n")
+    (tmp_path / "pyproject.toml").write_text('[tool.torchdevlint]\nlevel = "info"\n')
+    found = check_paths([tmp_path / "train.py"], select=["TDL511"])
+    assert [told in finding.message for finding in found] == [True] * bool(told)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from torchdevlint.infer.imports import Global
+from torchdevlint.infer.registries import bound_at_top
 from torchdevlint.infer.summary import Claim, Summary
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import HOST, Ext, Tensor, Term, Value, alternatives, waits
+from torchdevlint.infer.values import HOST, Cls, Ext, Func, Tensor, Term, Value, alternatives, waits
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -27,13 +29,18 @@ def of(analysis: Analysis, names_of: Names | None = None) -> list[Analysis]:
     files = analysis.kept.imports.files
     if files is None:
         return []
-    stage = [(analysis.unit.path, names_of(analysis, analysis.unit))]
+    names = names_of(analysis, analysis.unit)
+    stage = [(analysis.unit.path, names)]
+    passed_over = {analysis.unit.path}
+    for registry in _registries(analysis, names):
+        stage.append((registry.path, sorted(bound_at_top(registry.program))))
+        passed_over |= {one.path for one in analysis.kept.imports.registering(registry)}
     found: dict[str, Analysis] = {}
     for _ in range(MOST_STAGES):
         following: list[tuple[str, list[str]]] = []
         for asked, names in stage:
             for path in files.importing(asked) if names else ():
-                if path in found or path == analysis.unit.path or analysis.kept.imports.is_test(path):
+                if path in found or path in passed_over or analysis.kept.imports.is_test(path):
                     continue
                 if not files.says(path, b"import *", *(name.encode() for name in names)):
                     continue
@@ -58,6 +65,24 @@ def of(analysis: Analysis, names_of: Names | None = None) -> list[Analysis]:
 def _hands_on(unit: Unit, name: str) -> bool:
     """True for a file that others may import a name from which it imports itself, as the `__init__.py` of a package does."""
     return isinstance(unit.statics.get(name), Ext) or bool(unit.stars)
+
+
+def _registries(analysis: Analysis, names: list[str]) -> list[Unit]:
+    """The files of the decorators under which functions and classes of a file are put into tables."""
+    unit, imports = analysis.unit, analysis.kept.imports
+    bodies = [body for body in unit.program.bodies if body.name in names]
+    bodies += [cls.body for cls in unit.program.classes if cls.name in names]
+    found: dict[Unit, None] = {}
+    for decorator in {decorator for body in bodies for decorator in body.decorators}:
+        root, *rest = decorator.split(".")
+        static = unit.statics.get(root)
+        for count in range(2):
+            meant = imports.resolve(unit, ".".join((static.name, *rest[:count]))) if isinstance(static, Ext) else None
+            body = meant.body if isinstance(meant, Func) else meant.cls.body if isinstance(meant, Cls) else None
+            other = meant.unit if isinstance(meant, Global) else analysis.unit_of(body) if body is not None else None
+            if other is not None and unit in imports.registering(other):
+                found[other] = None
+    return list(found)
 
 
 def _tables(unit: Unit, name: str) -> list[str]:

@@ -17,10 +17,15 @@ _MOST_DEEP = 2  # objects between a name of the module and its table
 
 def registers(program: ir.Program, unit: Unit) -> bool:
     """True for a file with a decorator that is, or is of, a name at the top of a module."""
-    names = {op.name for block in unit.program.module.blocks for op in block.ops if isinstance(op, ir.Store)}
+    names = bound_at_top(unit.program)
     decorators = {name for body in program.bodies for name in body.decorators}
     decorators |= {name for cls in program.classes for name in cls.body.decorators}
     return any(not names.isdisjoint(decorator.split(".")) for decorator in decorators)
+
+
+def bound_at_top(program: ir.Program) -> set[str]:
+    """The names that a module binds."""
+    return {op.name for block in program.module.blocks for op in block.ops if isinstance(op, ir.Store)}
 
 
 def take(ctx: Context, unit: Unit, value: Value) -> None:

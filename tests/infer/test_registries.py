@@ -1,0 +1,122 @@
+"""Tables that other files fill when they are imported, and packages that have no `__init__.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_imports_of_project import told
+
+NETS = """import torch
+from torch import nn
+{register}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.ones(3)
+
+    def forward(self, x):
+        return x * self.scale
+"""
+FUNCTIONS = """_NETS = {}
+
+def register(name):
+    def put(cls):
+        _NETS[name] = cls
+        return cls
+    return put
+
+def build(name):
+    return _NETS[name]()
+"""
+DICT = """class Registry(dict):
+    def register(self, name):
+        def put(cls):
+            self[name] = cls
+            return cls
+        return put
+
+NETS = Registry()
+"""
+OBJECT = """class Registry:
+    def __init__(self):
+        self._classes = {}
+    def register(self, cls):
+        self._classes[cls.__name__] = cls
+        return cls
+    def get(self, name):
+        return self._classes[name]
+
+NETS = Registry()
+"""
+TABLES = {
+    "functions": (
+        FUNCTIONS,
+        "from registry import register\n@register('net')",
+        "from registry import build\nnet = build('net')",
+    ),
+    "a dict": (
+        DICT,
+        "from registry import NETS\n@NETS.register('net')",
+        "from registry import NETS\nnet = NETS['net']()",
+    ),
+    "an object": (
+        OBJECT,
+        "import registry\n@registry.NETS.register",
+        "from registry import NETS\nnet = NETS.get('Net')()",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TABLES.values(), ids=list(TABLES))
+def test_what_a_decorator_puts_into_a_table_of_another_file_is_there(
+    case: tuple[str, str, str], tmp_path: Path
+) -> None:
+    registry, register, made = case
+    main = f"import torch\nimport nets\n{made}.cuda()\nprint(net(torch.ones(3).cuda()))\n"
+    files = {"registry.py": registry, "nets.py": NETS.format(register=register), "main.py": main}
+    assert told(tmp_path, files, "nets.py") == [(7 + register.count("\n"), "TDL603", "broken")]
+
+
+def test_a_registry_is_handed_on_by_the_table_that_holds_a_class(tmp_path: Path) -> None:
+    files = {
+        "nets.py": NETS.format(register=""),
+        "table.py": "from nets import Net\nNETS = {'net': Net, 'other': None}\n",
+        "main.py": "import torch\nfrom table import NETS\nnet = NETS['net']().cuda()\nprint(net(torch.ones(3).cuda()))\n",
+    }
+    assert told(tmp_path, files, "nets.py") == [(7, "TDL603", "broken")]
+
+
+def test_a_folder_without_an_init_file_is_a_package_of_an_extended_path(tmp_path: Path) -> None:
+    files = {
+        "lib/nets/net.py": NETS.format(register=""),
+        "_paths.py": "import sys\nsys.path.insert(0, 'lib')\n",
+        "main.py": "import _paths\nimport torch\nfrom nets.net import Net\nnet = Net().cuda()\nprint(net(torch.ones(3).cuda()))\n",
+    }
+    assert told(tmp_path, files, "lib/nets/net.py") == [(7, "TDL603", "broken")]
+
+
+def test_objects_of_calls_that_wait_for_a_caller_are_told_apart(tmp_path: Path) -> None:
+    main = """import torch
+from torch import nn
+
+class Batch:
+    def __init__(self, x):
+        self.x = x
+    def to(self, device):
+        return Batch(self.x.to(device))
+
+def run(net, batch, device):
+    batch = batch.to(device)
+    for _ in range(3):
+        batch = Batch(net(batch.x))
+    return batch
+
+def main(make, device):
+    net = make().to(device)
+    run(net, Batch(torch.ones(2, 2)), device)
+    run(net.to("cpu"), Batch(torch.ones(2, 2)), "cpu")
+
+main(lambda: nn.Linear(2, 2), "cuda")
+"""
+    assert told(tmp_path, {"main.py": main}, "main.py") == []
