@@ -97,26 +97,36 @@ def test_a_folder_without_an_init_file_is_a_package_of_an_extended_path(tmp_path
 
 
 def test_objects_of_calls_that_wait_for_a_caller_are_told_apart(tmp_path: Path) -> None:
-    main = """import torch
+    nets = """import torch
 from torch import nn
-
+from registry import register
+@register("net")
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Linear(2, 2)
+    def forward(self, x, batch):
+        return self.scale(x) * batch.y
+"""
+    main = """import torch
+from registry import build
 class Batch:
-    def __init__(self, x):
-        self.x = x
+    def __init__(self, x, y):
+        self.x, self.y = x, y
     def to(self, device):
-        return Batch(self.x.to(device))
-
+        return Batch(self.x.to(device), self.y.to(device))
+    def advance(self, x):
+        return Batch(x, self.y)
 def run(net, batch, device):
     batch = batch.to(device)
     for _ in range(3):
-        batch = Batch(net(batch.x))
+        batch = batch.advance(net(batch.x, batch))
     return batch
-
-def main(make, device):
-    net = make().to(device)
-    run(net, Batch(torch.ones(2, 2)), device)
-    run(net.to("cpu"), Batch(torch.ones(2, 2)), "cpu")
-
-main(lambda: nn.Linear(2, 2), "cuda")
+def main(name, device):
+    net = build(name).to(device)
+    run(net, Batch(torch.ones(2, 2), torch.ones(2)), device)
+    run(net.to("cpu"), Batch(torch.ones(2, 2), torch.ones(2)), "cpu")
+main("net", torch.device("cuda"))
 """
-    assert told(tmp_path, {"main.py": main}, "main.py") == []
+    files = {"registry.py": FUNCTIONS, "nets.py": nets, "main.py": main}
+    assert told(tmp_path, files, "main.py") == told(tmp_path, files, "nets.py") == []
