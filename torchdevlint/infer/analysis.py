@@ -9,7 +9,7 @@ import builtins
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -438,11 +438,17 @@ class Analysis:
         made = fault.host.origin if fault.host is not None else None
         if made is None or self.unit in (made.unit, fault.site.unit):
             return False
+        if any(_is_same(other, fault) for unit in {made.unit, fault.site.unit} for other in self._faults_of(unit)):
+            return True
+        between = {way.unit for way in fault.chain} - {self.unit, made.unit, fault.site.unit}
         return any(
-            other.site is fault.site and other.host is not None and other.host.origin is made
-            for path in sorted({made.unit.path, fault.site.unit.path})
-            for other in self.kept.analysis(path).faults.values()
+            _is_same(other, fault) and other.verdict == "broken" and other.told_at.unit is unit and other.may_be_mended
+            for unit in between
+            for other in self._faults_of(unit)
         )
+
+    def _faults_of(self, unit: Unit) -> Iterable[Fault]:
+        return self.kept.analysis(unit.path).faults.values()
 
     def _is_method_of_module(self, body: ir.Body | None) -> bool:
         return body is not None and body.owner is not None and classes.is_module(self, body.owner)
@@ -1068,3 +1074,9 @@ def analyse(
         return found.hear_callers()
     finally:
         sys.setrecursionlimit(limit)
+
+
+def _is_same(fault: Fault, other: Fault) -> bool:
+    """True for two faults of one tensor at one place where it meets another."""
+    made = other.host.origin if other.host is not None else None
+    return fault.site is other.site and fault.host is not None and fault.host.origin is made

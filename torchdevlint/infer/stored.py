@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import modules, paths
 from torchdevlint.infer.checkpoints import COUNTERS, PLAIN_STATE
+from torchdevlint.infer.options import is_option
 from torchdevlint.infer.state import PLACED, RENEWED, Facts, renewal
 from torchdevlint.infer.summary import Event
 from torchdevlint.infer.values import (
@@ -444,6 +445,8 @@ def _is_plain(value: Value, key: object) -> bool:
     """True for a number, a text or settings, as far as its name tells: an epoch, `scheduler.state_dict()`, what `.item()` gave."""
     if isinstance(value, Const) or not isinstance(value, Term):
         return isinstance(value, Const)
+    if is_option(value) or (value.op == "call" and paths.is_of_options(value)):
+        return True
     if value.op == "binary":
         return all(_is_plain(one, None) or not isinstance(one, (Term, Tensor, OneOf)) for one in value.args[1:])
     name = paths.last_name(value)
