@@ -142,7 +142,7 @@ class Imports:
         paths = [path for path in files.importing(unit.path) if files.says(path, b"@") and not self.is_test(path)]
         programs = ((path, files.program(path)) for path in paths)
         found = [path for path, program in programs if program is not None and registers(program, unit)]
-        units = map(self.unit, found[:MOST_REGISTERING])
+        units = map(self.unit, found if len(found) <= MOST_REGISTERING else ())  # of a part of a table nothing follows
         return tuple(one for one in units if one is not None and one is not unit)
 
     def sets_current_device(self, unit: Unit) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
     from torchdevlint.infer.units import Unit
 
-MOST_REGISTERING = 16  # files that are run for what they put into the tables of one module
+MOST_REGISTERING = 24  # files that are run for what they put into the tables of one module; where there are more, nothing is known of them
 _MOST_DEEP = 2  # objects between a name of the module and its table
 
 
