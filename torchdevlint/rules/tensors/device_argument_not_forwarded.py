@@ -105,8 +105,8 @@ class DeviceArgumentNotForwarded(Rule):
             return embed(tokens.to(device)) + embed_positions(positions(tokens.size(1), device=device))
 
     ## When it stays silent
-    The callee only stores its device, or finds one of its own when none is given; the caller moves the result, or has the very default;
-    `*args` or `**kwargs` may carry the argument; tests.
+    The callee only stores its device, or finds one of its own when none is given; the caller moves the result, computes with it on the CPU, or has
+    the very default; `*args` or `**kwargs` may carry the argument; tests.
 
     ## Fix safety
     Unsafe: the callee may do more with its device than to create tensors.
@@ -179,7 +179,7 @@ class DeviceArgumentNotForwarded(Rule):
         if call.argument(parameter.name, position) is not None:
             self._passed.add((id(facts.body), id(callee)))
             return
-        if _is_for_what_is_missing(parameter, callee, call, skip):
+        if _is_for_what_is_missing(parameter, callee, call, skip) or _meets_the_host(call, facts):
             return
         in_hand = _device_in_hand(parameter.name, callee.owner, facts) or _replaced_buffer(call, facts)
         option = _option_in_hand(parameter, call, facts) if in_hand is None else None
@@ -633,6 +633,18 @@ def _constructs_module(body: ir.Body, facts: Facts) -> bool:
 
 def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
     return NodeFix(Ground.UNSEEN_CODE, f"Pass `{name}={device}` on", builders.add_keyword(call, name, device))
+
+
+def _meets_the_host(call: ir.Call, facts: Facts) -> bool:
+    """True for what is computed or compared with a tensor that was brought to the CPU: it is wanted there."""
+    return any(
+        facts.value(other).moved is not None and facts.value(other).device.place == "cpu"
+        for use in facts.uses(call)
+        if isinstance(use.op, (ir.Binary, ir.Compare))
+        for other in (
+            (use.op.left, use.op.right) if isinstance(use.op, ir.Binary) else (use.op.left, *use.op.comparators)
+        )
+    )
 
 
 def _is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
