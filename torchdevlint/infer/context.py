@@ -91,9 +91,8 @@ class Context:
         self.mute = False
         self.most_events = MOST_EVENTS
         self.in_loop = False
-        self.turns: tuple[
-            tuple[ir.Iterate, int], ...
-        ] = ()  # of the loops over known items: each makes objects of its own
+        # The turns of the loops over known items: each makes objects of its own.
+        self.turns: tuple[tuple[ir.Iterate, int], ...] = ()
         self.trained: Facts = NO_FACTS  # that something here goes backward
         self.choice: Choice | None = (
             None  # in one of several functions or modules of other files: the program chooses which of them is called how

@@ -119,7 +119,7 @@ class Evaluation:
         start = State(self.env, dict(ctx.heap), ctx.facts)
         muted, facts, saved_loop = ctx.mute, ctx.facts, ctx.in_loop
         out: dict[int, State] = {}
-        at = _Pass(out, {}, {0: [start]})
+        at = _Pass(out, {}, {0: [start]})  # breaks of loops over known items are given to what follows
         for blocks in cfg.components:
             self._component(blocks, at)
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
@@ -202,10 +202,8 @@ class Evaluation:
         turn, around = self._cfg.turns[header], self.ctx.turns
         outside = [other for other in self._cfg.predecessors[header] if other not in inside]
         states = [*at.given.get(header, ()), *self._into(header, at, outside)]
-        nests = any(other != header and other in self._cfg.turns for other in blocks)
-        nests = nests or any(
-            len(self.body.blocks[other].loops) > len(self.body.blocks[header].loops) for other in blocks
-        )
+        depth = len(self.body.blocks[header].loops)
+        nests = any(len(self.body.blocks[other].loops) > depth for other in blocks)
         self._in_turns.add(header)
         for position, item in enumerate(items):
             if not states:
@@ -229,8 +227,7 @@ class Evaluation:
         for number in blocks[1:]:
             for target in self.body.blocks[number].successors:
                 if target not in inside and number in at.out:
-                    at.given.setdefault(target, [])
-                    at.given[target] = [*at.given[target], *self._along(number, target, at)]
+                    at.given[target] = [*at.given.get(target, ()), *self._along(number, target, at)]
 
     def _end_of_turn(self, blocks: Sequence[int]) -> None:
         """After each turn of a loop over known items."""

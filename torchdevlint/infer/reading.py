@@ -20,7 +20,7 @@ from torchdevlint.infer.classes import (
 )
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.imports import MODULE
-from torchdevlint.infer.state import AS_IT_WAS, COLLATED, FILLED, RENEWED, as_moved, renewal
+from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, as_moved, renewal
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -497,16 +497,22 @@ def _renewed(ctx: Context, value: Term, key: Value = NUMBER) -> Value | None:
     found = rec.fields.get(RENEWED) if rec is not None and rec.kind == "overlay" else None
     if found is None or (key == NUMBER and not is_of_values and _is_by_key(found)):
         return None
-    if isinstance(key, Const):
-        reached = [
-            (guards, one) for guards, one in options_of(found) if not any(_rules_out(guard, key) for guard in guards)
-        ]
-        if all(one == AS_IT_WAS for _, one in reached):
-            return None
-        found = one_of(reached)
-    moved = lift(as_moved, renewal(found))
+    found = renewal_of(found, key)
+    if found == NOTHING:
+        return None
+    moved = lift(as_moved, found)
     is_stable = all(isinstance(one, Term) and one.op == "moved" for one in alternatives(moved))
     return moved if is_stable or not ctx.in_loop else None  # what the next turn would make of anything else has no end
+
+
+def renewal_of(renewed: Value, key: Value) -> Value:
+    """What an item was replaced with, by its key where that is known; nothing where the loop leaves it out."""
+    if not isinstance(key, Const):
+        return renewal(renewed)
+    reached = [
+        (guards, one) for guards, one in options_of(renewed) if not any(_rules_out(guard, key) for guard in guards)
+    ]
+    return renewal(one_of(reached))
 
 
 def _is_by_key(renewed: Value) -> bool:

@@ -396,9 +396,7 @@ class Replay:
             self.ctx.analysis.hit("objects of a call")
             return UNKNOWN
         depth = self.ctx.stack.count(self.body)
-        turns = (
-            self.ctx.turns
-        )  # each level of a recursion makes its own, and so does each turn of a loop over known items
+        turns = self.ctx.turns  # each makes its own, and so does each level of a recursion
         where: Any = self.site if depth < 2 and not turns else (self.site, depth, turns)
         if self.body.is_cached:
             where = (self.body, tuple(self.parameters.values()))

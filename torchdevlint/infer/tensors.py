@@ -780,7 +780,9 @@ def renew(ctx: Context, target: Value, value: Value) -> None:
         ctx.heap[target] = Rec(rec.kind, rec.cls, {**known, **others, **({"*": new} if "*" in rec.fields else {})})
     elif isinstance(target, Term):
         for key in [key for key in rec.fields if isinstance(key, tuple)] if rec is not None else ():
-            ctx.put(target, key, new)
+            here = reading.renewal_of(value, Const(key[1]))
+            if here != NOTHING:
+                ctx.put(target, key, here)
         ctx.put(target, RENEWED, value)
 
 
