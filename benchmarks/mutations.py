@@ -55,7 +55,9 @@ OPENED = frozenset(
     "pytorch+torcheval rfeinman+pytorch-minimize KevinMusgrave+pytorch-metric-learning norse+norse "
     "DiffEqML+torchdyn cornellius-gp+gpytorch csteinmetz1+auraloss e3nn+e3nn jeshraghian+snntorch jmschrei+pomegranate "
     "kozistr+pytorch_optimizer lucidrains+x-transformers sbi-dev+sbi torchmd+torchmd-net xitorch+xitorch "
-    "victoresque+pytorch-template meetps+pytorch-semseg jiesutd+NCRFpp ShangtongZhang+DeepRL KaiyangZhou+deep-person-reid".split()
+    "victoresque+pytorch-template meetps+pytorch-semseg jiesutd+NCRFpp ShangtongZhang+DeepRL KaiyangZhou+deep-person-reid "
+    "chenyuntc+simple-faster-rcnn-pytorch adambielski+siamese-triplet yang-song+score_sde_pytorch wjmaddox+swa_gaussian denisyarats+pytorch_sac "
+    "yenchenlin+nerf-pytorch lufficc+SSD monologg+JointBERT".split()
 )
 VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
 SUITES = Path(__file__).resolve().parent / "mutation_suites.json"
@@ -65,8 +67,8 @@ _FACTORIES = frozenset(
 _RULES = tuple(f"TDL{group}" for group in range(1, 10))
 _SKIPPED = frozenset(("test", "tests", "_tests", "docs", "benchmarks"))
 _BEGIN, _END = "<!-- begin {} -->", "<!-- end {} -->"
-# Of the page: projects with drivers, those whose test suites give the verdicts, and training scripts without any.
-BLOCKS = ("mutations", "suites", "scripts")
+# Of the page: projects with drivers, those whose test suites give the verdicts, and training scripts without any, in two samples.
+BLOCKS = ("mutations", "suites", "scripts", "more-scripts")
 FAMILIES = (".to(device)", "device=", "map_location=", "register_buffer", ".cpu() before .numpy()")
 
 
