@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,17 @@ def test_a_device_that_is_named_already_is_there() -> None:
 def test_what_a_method_gives_is_no_option_of_a_program(made: str, said: str) -> None:
     text = f"import torch\n\ndef f(given):\n    there = torch.ones(3, device={made}.device)\n    return there + torch.ones(3)\n"
     assert any(said in found.message for found in check_source(text, "f.py", level="info") if found.code == "TDL504")
+
+
+def test_what_was_computed_from_a_parameter_before_its_module_moved_is_no_module() -> None:
+    text = """
+    import torch
+    from torch import nn
+    model = nn.Linear(2, 2)
+    mask = torch.ones_like(model.weight)
+    model.cuda()
+    print(model.weight * mask)
+    """
+    (finding,) = check_source(textwrap.dedent(text), ignore=["TDL8"])
+    assert (finding.code, finding.span.start.row) == ("TDL505", 7)
+    assert "module" not in finding.message

@@ -391,6 +391,8 @@ def _judge(
         return False  # the default device at the call decides
     if ctx.mode == "root" and host.implicit in ("default", "import") and host.origin.unit.default_set_elsewhere:
         return False  # the files that import this one run it under another default device
+    if _has_moved_since(ctx, host):
+        host = replace(host, origin=None)  # moving the module mends nothing
     roles = (a.operand.role, b.operand.role)
     if is_elsewhere(other.device):
         other = _beside(ctx, a.guards | b.guards) or other
@@ -407,6 +409,19 @@ def _judge(
     ):
         ctx.analysis.report(_told_of(ctx, Fault("open", kind, site, host, other, roles, chain), a), ctx)
     return False
+
+
+def _has_moved_since(ctx: Context, tensor: Tensor) -> bool:
+    """True for what was computed from a parameter or buffer of a module that is elsewhere by now: `mask = torch.ones_like(p)` in front of the move."""
+    if tensor.follows or tensor.origin is None or not tensor.origin.is_part:
+        return False
+    made = tensor.origin.whole
+    places = {
+        rec.fields.get("@device", HOST)
+        for rec in ctx.heap.values()
+        if rec.kind == "module" and rec.fields.get("@origin") is made
+    }
+    return bool(places) and all(is_elsewhere(place) or is_told(place) for place in places)
 
 
 def _told_of(ctx: Context, fault: Fault, side: _Side) -> Fault:
