@@ -78,6 +78,18 @@ def test_what_a_decorator_puts_into_a_table_of_another_file_is_there(
     assert told(tmp_path, files, "nets.py") == [(7 + register.count("\n"), "TDL603", "broken")]
 
 
+def test_who_builds_from_a_registry_is_a_caller_though_it_has_decorators_of_torch(tmp_path: Path) -> None:
+    registry = "import torch\n" + FUNCTIONS
+    register, main = (
+        "from registry import register\n@register('net')",
+        (
+            "import torch\nfrom registry import build\n\n@torch.no_grad()\ndef run():\n    net = build('net').cuda()\n    print(net(torch.ones(3).cuda()))\n\nrun()\n"
+        ),
+    )
+    files = {"registry.py": registry, "nets.py": NETS.format(register=register), "main.py": main}
+    assert told(tmp_path, files, "nets.py") == [(8, "TDL603", "broken")]
+
+
 def test_a_registry_is_handed_on_by_the_table_that_holds_a_class(tmp_path: Path) -> None:
     files = {
         "nets.py": NETS.format(register=""),

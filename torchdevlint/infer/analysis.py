@@ -153,10 +153,10 @@ class Analysis:
 
     def foreign(self, unit: Unit, name: str) -> Value:
         """What is imported under a dotted name: something of the project, or something foreign."""
-        name = public(name)
-        found = self.kept.imports.resolve(unit, name) if not self.stubs.is_given(name) else None
-        if found is None or (isinstance(found, Ext) and self.stubs.is_home(name)):
-            return Ext(name)
+        offered = public(name)  # unless the project has a module of its own there
+        found = self.kept.imports.resolve(unit, name) if not self.stubs.is_given(offered) else None
+        if found is None or (isinstance(found, Ext) and self.stubs.is_home(offered)):
+            return Ext(offered)
         if isinstance(found, Global):
             module = self.module_of(found.unit)
             value = module.value_of(found) if module is not None else None
@@ -438,9 +438,10 @@ class Analysis:
         made = fault.host.origin if fault.host is not None else None
         if made is None or self.unit in (made.unit, fault.site.unit):
             return False
-        if any(_is_same(other, fault) for unit in {made.unit, fault.site.unit} for other in self._faults_of(unit)):
+        ends = dict.fromkeys((made.unit, fault.site.unit))
+        if any(_is_same(other, fault) for unit in ends for other in self._faults_of(unit)):
             return True
-        between = {way.unit for way in fault.chain} - {self.unit, made.unit, fault.site.unit}
+        between = dict.fromkeys(way.unit for way in fault.chain if way.unit is not self.unit and way.unit not in ends)
         return any(
             _is_same(other, fault) and other.verdict == "broken" and other.told_at.unit is unit and other.may_be_mended
             for unit in between

@@ -292,8 +292,9 @@ def _torch(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site |
         if name == "torch.einsum":
             args = [args[0], *_unwrapped(ctx, args[1:])] if args else args
         made = operators.apply(ctx, stub, args, keywords, site)
-        is_of_default_type = name == "torch.Tensor" and ctx.unit.sets_type  # torch/csrc/tensor/python_tensor.cpp
-        return tensors.made(ctx, site, made.rank) if is_of_default_type and isinstance(made, Tensor) else made
+        if name == "torch.Tensor" and ctx.unit.sets_type and isinstance(made, Tensor) and made.implicit == "always":
+            return tensors.made(ctx, site, made.rank)  # of the default tensor type: torch/csrc/tensor/python_tensor.cpp
+        return made
     if stub is not None or name in INPUT_MOVERS:
         return modules.make(ctx, name, args, keywords, site)
     return unknown(site)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.values import Rec, Ref, Value, alternatives
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -24,8 +26,10 @@ def registers(program: ir.Program, unit: Unit) -> bool:
 
 
 def bound_at_top(program: ir.Program) -> set[str]:
-    """The names that a module binds."""
-    return {op.name for block in program.module.blocks for op in block.ops if isinstance(op, ir.Store)}
+    """The names that a module binds to something of its own: `torch` of `@torch.no_grad()` is none."""
+    lookup = Lookup.of(program.module)
+    stores = [op for block in program.module.blocks for op in block.ops if isinstance(op, ir.Store)]
+    return {op.name for op in stores if not isinstance(lookup.definition(op.value), ir.Import)}
 
 
 def take(ctx: Context, unit: Unit, value: Value) -> None:
@@ -36,16 +40,14 @@ def take(ctx: Context, unit: Unit, value: Value) -> None:
     others = ctx.analysis.kept.imports.registering(unit)
     if ctx.unit in others:
         return
-    for other in others:
-        run = ctx.analysis.module_of(other)
-        for table in tables if run is not None else ():
-            mine, theirs = ctx.heap[table], run.heap.get(table) if run is not None else None
-            new = (
-                {key: one for key, one in theirs.items.items() if key not in mine.fields} if theirs is not None else {}
-            )
-            if new and run is not None:
-                ctx.heap[table] = Rec(mine.kind, mine.cls, {**mine.fields, **new})
-                run.lend(new.values(), ctx.heap)
+    runs = [run for run in map(ctx.analysis.module_of, others) if run is not None]
+    for run, table in itertools.product(runs, tables):
+        mine, theirs = ctx.heap[table], run.heap.get(table)
+        items = theirs.items if theirs is not None else {}
+        new = {key: one for key, one in items.items() if key not in mine.fields}
+        if new:
+            ctx.heap[table] = Rec(mine.kind, mine.cls, {**mine.fields, **new})
+            run.lend(new.values(), ctx.heap)
 
 
 def _tables(ctx: Context, value: Value) -> list[Ref]:

@@ -193,7 +193,7 @@ _OFFERED_BY = {
 }
 
 
-# What was there before transformers 2.0, with the same classes of models.
+# transformers, and what it was called before its second version, with the same classes of models.
 _TRANSFORMERS = ("transformers.", "pytorch_transformers.", "pytorch_pretrained_bert.")
 
 

@@ -637,14 +637,21 @@ def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
 
 def _meets_the_host(call: ir.Call, facts: Facts) -> bool:
     """True for what is computed or compared with a tensor that was brought to the CPU: it is wanted there."""
-    return any(
-        facts.value(other).moved is not None and facts.value(other).device.place == "cpu"
-        for use in facts.uses(call)
-        if isinstance(use.op, (ir.Binary, ir.Compare))
-        for other in (
-            (use.op.left, use.op.right) if isinstance(use.op, ir.Binary) else (use.op.left, *use.op.comparators)
-        )
-    )
+    beside = (facts.value(other) for use in facts.uses(call) for other in _operands(use.op, facts))
+    return any(value.moved is not None and value.device.place == "cpu" for value in beside)
+
+
+def _operands(op: ir.Op, facts: Facts) -> tuple[ir.Register, ...]:
+    """What an operation, or a function or method that may be one, computes with."""
+    if isinstance(op, ir.Binary):
+        return op.left, op.right
+    if isinstance(op, ir.Compare):
+        return op.left, *op.comparators
+    if not isinstance(op, ir.Call):
+        return ()
+    method = facts.definition(op.function)
+    receiver = (method.object,) if isinstance(method, ir.Attribute) else ()
+    return *receiver, *(argument.value for argument in op.arguments)
 
 
 def _is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
