@@ -24,7 +24,7 @@ from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
-from torchdevlint.infer.state import NO_FACTS, PLACED, Facts, Heap, join_heaps
+from torchdevlint.infer.state import NO_FACTS, PLACED, Facts, Heap, join_heaps, without_looked_up
 from torchdevlint.infer.stored import FILES
 from torchdevlint.infer.summary import Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -340,11 +340,12 @@ class Analysis:
         summary.raised, summary.trained, summary.passed = tuple(ctx.raised), ctx.trained, done.passed
         for heap in ctx.raised.values():
             summary.heap = {**{place: rec for place, rec in heap.items() if rec.kind != "overlay"}, **summary.heap}
-        summary.effects = {
-            place: rec
+        written = {
+            place: without_looked_up(rec)
             for place, rec in ctx.heap.items()
             if rec.kind == "overlay" and not (isinstance(place, Ref) and place.place in ctx.made)
         }
+        summary.effects = {place: rec for place, rec in written.items() if rec.fields}
         if len(summary.effects) > MOST_CHANGED:
             self.hit("effects of a function")
             summary.effects = dict(itertools.islice(summary.effects.items(), MOST_CHANGED))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import devices, handed, samples, tensors
-from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, opposite
+from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, is_kept_from_before, opposite
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import OF_DATA, Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
@@ -208,8 +208,10 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     chosen = {(term, not outcome) for guards in elsewhere for term, outcome in guards if NUMBER not in term.args}
     chosen.update(*(opposite(guards) for guards in elsewhere if len(guards) > 1))
     for guards, one in known:
-        is_left = one.device == HOST and (
-            one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
+        is_left = (
+            one.device == HOST
+            and (one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards))
+            and not is_kept_from_before(guards)
         )
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart, is_replaced)
 

@@ -251,7 +251,7 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
         return Const(left in keys)
     if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
         return Const(("k", left.value) in rec.fields)
-    return NUMBER
+    return FALSE if rec is not None and rec.kind == "dict" and not rec.fields and not ctx.in_loop else NUMBER
 
 
 def _holds_something(ctx: Context, value: Ref) -> bool:
@@ -565,6 +565,22 @@ def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Regist
     if known and (not is_of_turn or any(varies(term) for term, _ in known)):
         return known
     return known | {(Term("undecided", Asked(asked), *of), outcome)}
+
+
+def is_kept_from_before(guards: Facts) -> bool:
+    """True for what is found in a table that is filled where it lacks a key: `if key not in cache: cache[key] = ...`. Another call has made it."""
+    for term, outcome in guards:
+        asked = term.args[0].what if term.op == "undecided" and isinstance(term.args[0], Asked) else term
+        if isinstance(asked, Term) and ((asked.op == "contains" and outcome) or (_is_none_of_get(asked) and not outcome)):
+            return True
+    return False
+
+
+def _is_none_of_get(asked: Term) -> bool:
+    """True for `cache.get(key) is None`."""
+    found = asked.args[0] if asked.op == "is_none" else None
+    method = found.args[0] if isinstance(found, Term) and found.op == "call" else None
+    return isinstance(method, Term) and method.op == "attribute" and method.args[1] == "get"
 
 
 def opposite(facts: Facts) -> Facts:

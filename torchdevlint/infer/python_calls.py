@@ -72,7 +72,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         from torchdevlint.infer.foreign import has_attribute
 
         return lift(lambda asked: lift(lambda one: has_attribute(ctx, one, asked), first), args[1])
-    if name == "str" and args:
+    if name in ("str", "repr", "hash") and args:  # a hash differs where its text does
         return lift(lambda one: one if isinstance(one, Device) else text_of(one), first)  # which is as good as its name
     if name == "open" and args:
         made = unknown(site)

@@ -20,7 +20,7 @@ from torchdevlint.infer.classes import (
 )
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.imports import MODULE
-from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, as_moved, renewal
+from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, Under, as_moved, renewal
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -304,6 +304,11 @@ def _written_like(rec: Rec, name: str) -> Value | None:
     return join(*found) if found else None
 
 
+def _stored_under(written: Rec, key: Value) -> Value | None:
+    """What was stored last under this very key, which only a caller knows."""
+    return next((one for field, one in written.fields.items() if isinstance(field, Under) and field.key == key), None)
+
+
 def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Value:
     """`value[key]`."""
     if isinstance(value, OneOf):
@@ -352,6 +357,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         rec, name = ctx.heap.get(value), as_key(key)
         if rec is not None and isinstance(name, Const) and ("k", name.value) in rec.fields:
             return rec.at(("k", name.value))
+        stored = _stored_under(rec, key) if rec is not None else None
+        if stored is not None:
+            return stored
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
         renewed = _renewed(ctx, value, name) if isinstance(name, Const) or name == NUMBER else None

@@ -13,6 +13,7 @@ from torchdevlint.infer import (
     conditions,
     devices,
     foreign,
+    lookups,
     modules,
     paths,
     protocols,
@@ -274,6 +275,15 @@ class Replay:
         self.ctx.mute = muted
         return found
 
+    def look_again(self, container: Value) -> None:
+        """Another call looks into a container: what was read of it, and whether it holds a key, is asked anew, as something may have been stored."""
+        known = [one for one in self._memo if (one.op == "item" and one.args[0] == container) or _asks(one, container)]
+        for term in known:
+            del self._memo[term]
+        if known:
+            self._residual.clear()
+            self._narrowings.clear()
+
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""
         if not isinstance(place, Term):
@@ -479,8 +489,19 @@ def _default(here: Replay, term: Term) -> Value:
 
 def _stored(here: Replay, term: Term) -> Value:
     target, key, value, site = term.args
+    if not waits(key):
+        here.look_again(target)
     tensors.store_item(here.ctx, here.value(target), here.value(key), here.value(value), site)
     return NONE
+
+
+def _held(here: Replay, term: Term) -> Value:
+    here.look_again(term.args[0])
+    target, key = here.value(term.args[0]), here.value(term.args[1])
+    muted, here.ctx.mute = here.ctx.mute, here.ctx.mute or here.ctx.mode != "summary"
+    found = lookups.found(here.ctx, target, key, term.args[2][0])
+    here.ctx.mute = muted
+    return found
 
 
 def _saved(here: Replay, term: Term) -> Value:
@@ -602,6 +623,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     ),
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
     "item": _item,
+    "held": _held,
     "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),
     "unpack": lambda here, term: reading.unpacked(here.ctx, here.value(term.args[0]), *term.args[1:4]),
     "call": _called,
@@ -629,6 +651,11 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),
     "has": lambda here, term: foreign.has_attribute(here.ctx, *here.all_of(term.args)),
 }
+
+
+def _asks(term: Term, container: Value) -> bool:
+    """True for `key in container`."""
+    return term.op == "contains" and bool(term.args[1] == container)
 
 
 def _of_choice(facts: Facts) -> Facts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from torchdevlint.infer.values import (
@@ -197,8 +198,25 @@ def _joined_place(several: list[tuple[Facts, Place]]) -> Place:
     return cast("Place", joined_mark([place for _, place in several]))
 
 
-def old_field(place: Any, key: Any) -> Term:
+@dataclass(frozen=True, slots=True)
+class Under:
+    """The field of a container from outside that an open key names, behind a store under this key; `held` is what the container held there before."""
+
+    key: Value
+    held: Value
+
+
+def without_looked_up(rec: Rec) -> Rec:
+    """What was written, for a caller, who does what was stored under open keys again."""
+    if not any(isinstance(key, Under) for key in rec.fields):
+        return rec
+    return Rec(rec.kind, rec.cls, {key: one for key, one in rec.fields.items() if not isinstance(key, Under)})
+
+
+def old_field(place: Any, key: Any) -> Value:
     """What an object from outside held in a field before."""
+    if isinstance(key, Under):
+        return key.held
     if isinstance(key, str) and key.startswith("."):
         return Term("attribute", place, key[1:])
     return Term("element", place) if key == "*" else Term("item", place, Const(key[1]))

@@ -13,6 +13,7 @@ from torchdevlint.infer import (
     containers,
     devices,
     host_libraries,
+    lookups,
     modules,
     opaque,
     operators,
@@ -740,7 +741,7 @@ def store_in_container(
     if ctx.mode == "summary" and waits(key) and not is_named and (is_open(target) or isinstance(target, Ref)):
         rec = ctx.rec(target)
         if rec is None or rec.kind == "overlay":
-            ctx.emit(Term("stored", target, key, value, site))
+            lookups.store(ctx, target, key, value, site)
             return
     if isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int):
         several = ctx.rec(target) if is_partial(key.value) else None
@@ -754,6 +755,9 @@ def store_in_container(
         for guards, one in options_of(key):
             field = "k", as_key(one).value  # type: ignore[union-attr]
             ctx.put(target, field, join(reading.item(ctx, target, one), value) if guards else value)
+        return
+    if is_open_target and ctx.mode == "summary" and (rec is None or rec.kind == "overlay"):
+        ctx.emit(Term("stored", target, key, value, site))  # a key of which nobody will know more, in what a caller knows
         return
     if rec is None:
         return

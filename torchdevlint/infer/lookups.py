@@ -1,0 +1,103 @@
+"""Tables that are filled where they lack a key: what stands there when a call looks, and whether the key says where it is.
+
+`if key not in cache: cache[key] = make(device)` gives what this call makes, or what another one has made. Where the key does not tell devices apart, that
+may be elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import devices, reading
+from torchdevlint.infer.state import NO_FACTS, Under
+from torchdevlint.infer.values import (
+    UNKNOWN,
+    Const,
+    Device,
+    OneOf,
+    Rec,
+    Ref,
+    Site,
+    Tensor,
+    Term,
+    Value,
+    as_key,
+    options_of,
+    parts_of,
+)
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+_ASKS = frozenset({"device_of", "device_type", "is_cuda", "as_device"})
+_OF_TENSORS = frozenset({"device", "is_cuda"})
+
+
+def store(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
+    """A caller stores it. Until something is stored under another key, what is read under this one is what was stored, or was there before."""
+    if isinstance(target, Term):
+        before = value if _tells_place(key, value) else found(ctx, target, key, site)
+        written = ctx.rec(target) or Rec("overlay")
+        fields = {field: one for field, one in written.fields.items() if not isinstance(field, Under)}
+        ctx.heap[target] = Rec("overlay", written.cls, {**fields, Under(key, before): value})
+    ctx.emit(Term("stored", target, key, value, site))
+
+
+def found(ctx: Context, target: Value, key: Value, site: Site | None) -> Value:
+    """What a table holds under a key, just before something is stored under it."""
+    is_open = isinstance(target, Term) and target is not UNKNOWN and not isinstance(as_key(key), Const)
+    if ctx.mode == "summary" and is_open:
+        term = Term("held", target, key, (site, *ctx.chain))
+        saved, ctx.facts = ctx.facts, NO_FACTS  # where it is there, nothing is stored
+        ctx.emit(term)
+        ctx.facts = saved
+        return term
+    return UNKNOWN if not isinstance(as_key(key), Const) and _may_tell_place(key) else reading.item(ctx, target, key)
+
+
+def _tells_place(key: Value, value: Value) -> bool:
+    """True for a key that holds what the value's place depends on: `cache[n, device] = torch.zeros(n, device=device)`."""
+    places = {term for _, one in options_of(value) for term in _places(one)}
+    return any(term in places for term in _terms(key))
+
+
+def _places(value: Value) -> Iterator[Term]:
+    """What says where a value is: a parameter, or the device of something."""
+    for term in _terms(value.device) if isinstance(value, Tensor) else _terms(value):
+        if _is_of_tensor(term):
+            yield term
+        elif term.op in _ASKS:
+            asked = term.args[0]
+            yield from (one for one in (asked, Term("attribute", asked, "device")) if isinstance(one, Term))
+
+
+def _is_of_tensor(term: Term) -> bool:
+    return term.op == "attribute" and term.args[1] in _OF_TENSORS
+
+
+def _may_tell_place(key: Value) -> bool:
+    """True for a key with a device or the name of one in it, or something that may be one."""
+    if isinstance(key, (Device, Ref, OneOf)):
+        return True
+    if isinstance(key, Const):
+        return isinstance(key.value, str) and key.value.startswith(("cpu", *devices.ACCELERATORS))
+    return any(map(_may_tell_place, parts_of(key))) or any(map(_may_say_where, _terms(key)))
+
+
+def _terms(value: object) -> Iterator[Term]:
+    """The terms in a value, whatever it is made of."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Term):
+            yield one
+            pending += one.args
+        elif isinstance(one, tuple):
+            pending += one
+        else:
+            pending += parts_of(one)
+
+
+def _may_say_where(term: Term) -> bool:
+    return term.op == "parameter" or term.op in _ASKS or _is_of_tensor(term)
