@@ -174,7 +174,7 @@ class Context:
     def _take_before(self, place: Value, key: Any) -> None:
         """What was read of a field is taken from the caller in front of the new value: `old = self.last; self.last = x; return old`."""
         old = old_field(place, key) if isinstance(key, tuple) or str(key).startswith(".") else None
-        if old is not None and old in self._read:
+        if isinstance(old, Term) and old in self._read:
             self.emit(old)
 
     def _take_items_before(self, function: Value) -> None:

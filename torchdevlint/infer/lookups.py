@@ -68,8 +68,9 @@ def _places(value: Value) -> Iterator[Term]:
         if _is_of_tensor(term):
             yield term
         elif term.op in _ASKS:
-            asked = term.args[0]
-            yield from (one for one in (asked, Term("attribute", asked, "device")) if isinstance(one, Term))
+            asked = term.args[0] if term.op == "as_device" else Term("attribute", term.args[0], "device")
+            if isinstance(asked, Term):
+                yield asked
 
 
 def _is_of_tensor(term: Term) -> bool:
