@@ -141,7 +141,12 @@ def _may_break(summary: Summary, unit: Unit, kept: frozenset[str]) -> bool:
 
 def _gives(term: Term, unit: Unit) -> bool:
     """True for a call of what a caller gives, with a tensor that a file makes on the CPU: `model(torch.zeros(3))`."""
-    return term.op == "call" and any(_is_made_on_host(value, unit) for value in term.args[1])
+    return term.op == "call" and (_loads_state(term.args[0]) or any(_is_made_on_host(v, unit) for v in term.args[1]))
+
+
+def _loads_state(function: Value) -> bool:
+    """True for `x.load_state_dict`: where `x` is an optimizer, what it loads is left behind by who moves its model afterwards."""
+    return isinstance(function, Term) and function.op == "attribute" and function.args[1] == "load_state_dict"
 
 
 def _is_about(claim: Claim, unit: Unit, kept: frozenset[str]) -> bool:

@@ -205,13 +205,14 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
         for guards, one in known
     )
     elsewhere = [guards for guards, one in known if is_elsewhere(one.device)]
+    made_elsewhere = {guard for guards in elsewhere for guard in guards}
     chosen = {(term, not outcome) for guards in elsewhere for term, outcome in guards if NUMBER not in term.args}
     chosen.update(*(opposite(guards) for guards in elsewhere if len(guards) > 1))
     for guards, one in known:
         is_left = (
             one.device == HOST
             and (one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards))
-            and not is_kept_from_before(guards)
+            and not is_kept_from_before(guards, made_elsewhere)
         )
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart, is_replaced)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -567,11 +567,15 @@ def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Regist
     return known | {(Term("undecided", Asked(asked), *of), outcome)}
 
 
-def is_kept_from_before(guards: Facts) -> bool:
-    """True for what is found in a table that is filled where it lacks a key: `if key not in cache: cache[key] = ...`. Another call has made it."""
+def is_kept_from_before(guards: Facts, others: Collection[Guard]) -> bool:
+    """True for what is found in a table that is filled where it lacks a key: `if key not in cache: cache[key] = ...`. Another call has made it.
+
+    `others` are the conditions of what is made where it is lacking.
+    """
     for term, outcome in guards:
         asked = term.args[0].what if term.op == "undecided" and isinstance(term.args[0], Asked) else term
-        if isinstance(asked, Term) and ((asked.op == "contains" and outcome) or (_is_none_of_get(asked) and not outcome)):
+        is_found = isinstance(asked, Term) and (asked.op == "contains" if outcome else _is_none_of_get(asked))
+        if is_found and (term, not outcome) in others:
             return True
     return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
@@ -470,8 +471,19 @@ def copied(
         key: for_each(part, content) if deep and isinstance(content, (Ref, OneOf, Tup)) else content
         for key, content in rec.fields.items()
     }
+    if deep and rec.kind == "module":
+        fields = {key: for_each(lambda one: _of_copy(one, site), content) for key, content in fields.items()}
     ctx.heap[ref] = Rec(rec.kind, rec.cls, fields)
     return ref
+
+
+def _of_copy(content: Any, site: Site | None) -> Any:
+    """What a copy of a module holds: its parameters are where the copy is, and it was made where the module was, to go its own way."""
+    if isinstance(content, Site):
+        return content.copied(site)
+    if isinstance(content, Tensor) and content.origin is not None and content.origin.is_part:
+        return replace(content, origin=content.origin.whole.copied(site).part)
+    return content
 
 
 def _root(place: Any) -> Any:

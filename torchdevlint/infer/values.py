@@ -28,11 +28,13 @@ class Site:
     `is_part`: what the operation makes became a parameter or buffer, so that its module decides where it is.
     """
 
-    __slots__ = ("_part", "_whole", "body", "op", "unit")
+    __slots__ = ("_copied", "_copies", "_part", "_whole", "body", "op", "unit")
 
     def __init__(self, op: ir.Op, body: ir.Body | None, unit: Unit, whole: Site | None = None) -> None:
         self.op, self.body, self.unit = op, body, unit
         self._whole, self._part = whole, self if whole is not None else None
+        self._copied: Site | None = None
+        self._copies: dict[Site | None, Site] = {}
 
     @property
     def is_part(self) -> bool:
@@ -50,6 +52,15 @@ class Site:
     def whole(self) -> Site:
         """The same place, as that of a tensor by itself."""
         return self if self._whole is None else self._whole
+
+    def copied(self, at: Site | None) -> Site:
+        """The same place, as that of a module which was copied somewhere: who moves the one does not move the other. A copy of a copy is of the first."""
+        first = self._copied or self
+        made = first._copies.get(at)
+        if made is None:
+            made = first._copies[at] = Site(self.op, self.body, self.unit)
+            made._copied = first
+        return made
 
 
 class Term:
