@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchdevlint.infer import devices, handed, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, is_kept_from_before, opposite
 from torchdevlint.infer.options import is_told
-from torchdevlint.infer.state import OF_DATA, Facts
+from torchdevlint.infer.state import EARLIER, OF_DATA, Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     HOST,
@@ -206,13 +206,19 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     )
     elsewhere = [guards for guards, one in known if is_elsewhere(one.device)]
     made_elsewhere = {guard for guards in elsewhere for guard in guards}
-    chosen = {(term, not outcome) for guards in elsewhere for term, outcome in guards if NUMBER not in term.args}
+    chosen = {
+        (term, not outcome)
+        for guards in elsewhere
+        for term, outcome in guards
+        if term.op != EARLIER and NUMBER not in term.args
+    }
     chosen.update(*(opposite(guards) for guards in elsewhere if len(guards) > 1))
     for guards, one in known:
         is_left = (
             one.device == HOST
             and (one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards))
             and not is_kept_from_before(guards, made_elsewhere)
+            and not any(term.op == EARLIER for term, _ in guards)
         )
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart, is_replaced)
 
@@ -355,7 +361,7 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) 
     place = side.tensor.device
     roles = ("", side.operand.role)
     if is_elsewhere(place) or is_told(place):
-        sometimes = side.may_be_apart or is_told(place)
+        sometimes = side.may_be_apart or is_told(place) or ctx.is_later_turn
         fault = Fault("broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes)
         ctx.analysis.report(_told_of(ctx, fault, side), ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
@@ -400,7 +406,7 @@ def _judge(
     if is_elsewhere(other.device):
         other = _beside(ctx, a.guards | b.guards) or other
     if is_elsewhere(other.device) or is_told(other.device):
-        sometimes = weak or a.may_be_apart or b.may_be_apart or is_told(other.device)
+        sometimes = weak or a.may_be_apart or b.may_be_apart or is_told(other.device) or ctx.is_later_turn
         fault = Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes)
         ctx.analysis.report(_told_of(ctx, fault, a), ctx)
     elif (

@@ -91,6 +91,7 @@ class Context:
         self.mute = False
         self.most_events = MOST_EVENTS
         self.in_loop = False
+        self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one
         # The turns of the loops over known items: each makes objects of its own.
         self.turns: tuple[tuple[ir.Iterate, int], ...] = ()
         self.trained: Facts = NO_FACTS  # that something here goes backward

@@ -19,7 +19,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.narrowing import narrowed
-from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Facts, Heap, State, join_states
+from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Facts, Heap, State, join_states, moved_in_turn
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -163,6 +163,29 @@ class Evaluation:
                 del self.returns[returned:], self.yields[yielded:]
             self._once(blocks, at._replace(before=before, given=dict(at.given)) if twice else at)
         self.ctx.mute = muted
+        if twice and not muted:
+            self._as_later_turn(blocks, at)
+
+    def _as_later_turn(self, blocks: Sequence[int], at: _Pass) -> None:
+        """A turn of a loop that moves modules, with the modules where the turn before has left them. It claims, and what it leaves is known already."""
+        header, inside = blocks[0], frozenset(blocks)
+        outside = [other for other in self._cfg.predecessors[header] if other not in inside]
+        entered = [*at.given.get(header, ()), *(self._into(header, at, outside) if header != at.begins else ())]
+        turned = self._into(header, at, inside)
+        if not entered or not turned:
+            return
+        left = join_states(turned)
+        moved = moved_in_turn(join_states(entered).heap, left.heap)
+        if moved is None:
+            return
+        ctx, registers = self.ctx, dict(self.registers)
+        kept = len(self.returns), len(self.yields)
+        is_later, ctx.is_later_turn = ctx.is_later_turn, True
+        out = {number: state for number, state in at.out.items() if number not in inside}
+        self._once(blocks, _Pass(out, {}, {header: [left._replace(heap=moved)]}, header))
+        ctx.is_later_turn = is_later
+        self.registers = registers
+        del self.returns[kept[0] :], self.yields[kept[1] :]
 
     def _once(self, blocks: Sequence[int], at: _Pass) -> None:
         place = 0

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from torchdevlint.infer.values import (
     DATA,
+    EITHER,
     HOST,
     NOTHING,
     Const,
@@ -35,6 +36,7 @@ Facts = frozenset[Guard]
 NO_FACTS: Facts = frozenset()
 PLACED = "@placed"  # where something unknown was moved: there it is if it is a module, which a call of it shows
 OF_DATA = "@data"  # where `x.data = value` has brought a tensor, which is known by where it was made
+EARLIER = "earlier"  # the operation of a term: what a condition was in the turn before
 FILLED = "filled"  # the state that an optimizer has loaded, where it is
 AS_IT_WAS = Sort("as it was")  # ... where it was not
 RENEWED = "@renewed"  # what each value of a dict, which a loop goes through, was replaced with
@@ -204,6 +206,43 @@ class Under:
 
     key: Value
     held: Value
+
+
+def moved_in_turn(before: Heap, after: Heap) -> Heap | None:
+    """The heap behind a turn of a loop for the next one, None where no module or state of an optimizer is elsewhere than before the turn.
+
+    What the turn asked of its data the next one asks anew: where a module is on a condition, this was one of the turn before.
+    """
+    moved = {place: rec for place, rec in after.items() if place in before and _is_moved_in_turn(before[place], rec)}
+    if not moved:
+        return None
+    return {
+        **after,
+        **{place: rec.put("@device", _of_turn_before(rec)) for place, rec in moved.items() if "@device" in rec.fields},
+    }
+
+
+def _is_moved_in_turn(before: Rec, after: Rec) -> bool:
+    """True for a module that was brought elsewhere, also where a condition holds; what a condition has left on the CPU was there before."""
+    here, there = before.fields.get("@device"), after.fields.get("@device")
+    if here != there and there is not None:
+        places = [place for _, place in places_of(there)]
+        return len(places) == 1 or (
+            HOST in places and here is not None and HOST not in [at for _, at in places_of(here)]
+        )
+    return before.fields.get(FILLED) != after.fields.get(FILLED)
+
+
+def _of_turn_before(rec: Rec) -> Place:
+    place: Place = rec.fields["@device"]
+    if not isinstance(place, Term) or place.op != EITHER:
+        return place
+    options = [
+        (frozenset((Term(EARLIER, term), outcome) for term, outcome in guards), device_at(one))
+        for guards, one in places_of(place)
+    ]
+    found = place_in(one_of(options))
+    return place if found is None else found
 
 
 def without_looked_up(rec: Rec) -> Rec:

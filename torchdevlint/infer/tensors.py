@@ -757,7 +757,9 @@ def store_in_container(
             ctx.put(target, field, join(reading.item(ctx, target, one), value) if guards else value)
         return
     if is_open_target and ctx.mode == "summary" and (rec is None or rec.kind == "overlay"):
-        ctx.emit(Term("stored", target, key, value, site))  # a key of which nobody will know more, in what a caller knows
+        ctx.emit(
+            Term("stored", target, key, value, site)
+        )  # a key of which nobody will know more, in what a caller knows
         return
     if rec is None:
         return
