@@ -326,7 +326,7 @@ class Analysis:
             for term in moved:
                 ctx.put(term, PLACED, NOWHERE)
                 ctx.emit(Term("carried", term, NOWHERE))
-        summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap)
+        summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap, turns=ctx.turns_of_events)
         if body.is_generator:
             inner = _under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
             returned = _returned(done)

@@ -75,6 +75,7 @@ class Context:
         self.heap: Heap = {}
         self.facts: Facts = NO_FACTS
         self.events: list[Event] = []
+        self.turns_of_events: dict[int, int] = {}  # where the events of a loop begin, and where they end; of loops that begin together, the outer one
         self._emitted: set[tuple[Facts, Claim | Term]] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
@@ -280,6 +281,11 @@ class Context:
             self._emitted.add(event)
         else:
             self.analysis.hit("events of a summary")
+
+    def note_turn(self, begin: int) -> None:
+        """The events since `begin` are those of a turn of a loop, which callers may have to run twice."""
+        if len(self.events) > begin:
+            self.turns_of_events[begin] = len(self.events)
 
     def open_call_with(self, value: Value) -> Term | None:
         """The last call that waits for a caller and is given an object, as a constructor with `**options` is: what it puts there is not there yet."""

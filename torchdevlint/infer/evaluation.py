@@ -161,9 +161,11 @@ class Evaluation:
             if turn:
                 before = {number: at.out.pop(number) for number in blocks if number in at.out}
                 del self.returns[returned:], self.yields[yielded:]
+            begin = len(self.ctx.events)
             self._once(blocks, at._replace(before=before, given=dict(at.given)) if twice else at)
         self.ctx.mute = muted
         if twice and not muted:
+            self.ctx.note_turn(begin)
             self._as_later_turn(blocks, at)
 
     def _as_later_turn(self, blocks: Sequence[int], at: _Pass) -> None:

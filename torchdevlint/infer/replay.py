@@ -24,7 +24,7 @@ from torchdevlint.infer import (
 from torchdevlint.infer.calls import call, spread
 from torchdevlint.infer.context import MOST_NESTED, nesting
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, renewal
+from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, moved_in_turn, renewal
 from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
@@ -102,11 +102,7 @@ class Replay:
         if self.site is not None:
             ctx.chain = (self.site, *ctx.chain)
         try:
-            chain = ctx.chain
-            for event in summary.events:
-                ctx.chain = (*event.chain, *chain)
-                self._event(event)
-            ctx.chain = chain
+            self._events(0, len(summary.events))
             self._effects()
             result = self.value(summary.result)
             for one in summary.raised:
@@ -124,6 +120,39 @@ class Replay:
         finally:
             ctx.stack, ctx.chain, ctx.calls = saved
         return result
+
+    def _events(self, begin: int, end: int, *, of_turn: bool = False) -> None:
+        """Events in their order. Those of a loop that moves modules are done twice: what the next turn meets is where this one has left it."""
+        ctx, at = self.ctx, begin
+        chain = ctx.chain
+        while at < end:
+            last = self.summary.turns.get(at) if at > begin or not of_turn else None
+            if last is not None:
+                self._turn(at, last)
+                at = last
+                continue
+            event = self.summary.events[at]
+            ctx.chain = (*event.chain, *chain)
+            self._event(event)
+            ctx.chain = chain
+            at += 1
+
+    def _turn(self, begin: int, end: int) -> None:
+        ctx, before, known, first = self.ctx, dict(self.ctx.heap), set(self._memo), len(self.ctx.events)
+        self._events(begin, end, of_turn=True)
+        ctx.note_turn(first)
+        moved = moved_in_turn(before, ctx.heap) if not ctx.mute else None
+        if moved is None:
+            return
+        left, memo, is_later = ctx.heap, self._memo, ctx.is_later_turn
+        ctx.heap, ctx.is_later_turn = moved, True
+        self._memo = {term: value for term, value in memo.items() if term in known}
+        self._residual.clear()
+        self._narrowings.clear()
+        self._events(begin, end, of_turn=True)
+        ctx.heap, self._memo, ctx.is_later_turn = left, memo, is_later
+        self._residual.clear()
+        self._narrowings.clear()
 
     def _receiver(self) -> Value:
         """The object whose method is called; None for a function."""

@@ -69,7 +69,7 @@ class Summary:
 
     `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives. `heard` is what was
     told while it was made, `raised` the exceptions that it raises, `cycle` the function itself and those that call it and that it calls. `trained` says who trains
-    in it, `passed` which conditions hold wherever it comes back.
+    in it, `passed` which conditions hold wherever it comes back. `turns` has where the events of a loop begin, and where they end.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -84,6 +84,7 @@ class Summary:
     ground: Ground | None = None
     trained: Facts = NO_FACTS
     passed: Facts = NO_FACTS
+    turns: dict[int, int] = field(default_factory=dict)
 
 
 class Fault(NamedTuple):
