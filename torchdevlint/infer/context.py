@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import registries
 from torchdevlint.infer.imports import Global
 from torchdevlint.infer.options import is_option
-from torchdevlint.infer.state import NO_FACTS, Facts, Heap, of_each_class, old_field
+from torchdevlint.infer.state import NO_FACTS, Facts, Heap, Moving, of_each_class, old_field
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
     NONE,
@@ -75,7 +76,9 @@ class Context:
         self.heap: Heap = {}
         self.facts: Facts = NO_FACTS
         self.events: list[Event] = []
-        self.turns_of_events: dict[int, int] = {}  # where the events of a loop begin, and where they end; of loops that begin together, the outer one
+        self.turns_of_events: dict[
+            int, int
+        ] = {}  # where the events of a loop begin, and where they end; of loops that begin together, the outer one
         self._emitted: set[tuple[Facts, Claim | Term]] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
@@ -92,6 +95,7 @@ class Context:
         self.mute = False
         self.most_events = MOST_EVENTS
         self.in_loop = False
+        self.moving: Moving | None = None  # in a turn of a loop
         self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one
         # The turns of the loops over known items: each makes objects of its own.
         self.turns: tuple[tuple[ir.Iterate, int], ...] = ()
@@ -120,6 +124,8 @@ class Context:
         ref = Ref(self.named(place, self.calls))
         self.heap[ref] = Rec(kind, cls, fields)
         self.made.add(ref.place)
+        if self.moving is not None:
+            self.moving[ref] = None
         return ref
 
     def named(self, place: Any, calls: Sequence[Replay]) -> Any:
@@ -282,10 +288,23 @@ class Context:
         else:
             self.analysis.hit("events of a summary")
 
-    def note_turn(self, begin: int) -> None:
-        """The events since `begin` are those of a turn of a loop, which callers may have to run twice."""
+    @contextmanager
+    def turn(self) -> Iterator[Moving]:
+        """A turn of a loop: notes what it moves, and which events are its own, as callers may have to run them twice."""
+        begin, around, moving = len(self.events), self.moving, Moving()
+        self.moving = moving
+        yield moving
+        self.moving = around
+        if around is not None:
+            for place, rec in moving.items():
+                around.setdefault(place, rec)
         if len(self.events) > begin:
             self.turns_of_events[begin] = len(self.events)
+
+    def note_move(self, ref: Value) -> None:
+        """An object is about to be elsewhere."""
+        if self.moving is not None:
+            self.moving.setdefault(ref, self.heap.get(ref))
 
     def open_call_with(self, value: Value) -> Term | None:
         """The last call that waits for a caller and is given an object, as a constructor with `**options` is: what it puts there is not there yet."""

@@ -274,6 +274,7 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
     seen.add(value)
     fields: dict[Any, Any] = dict(rec.fields)
     if rec.kind == "module" or rec.kind == "overlay":
+        ctx.note_move(value)
         fields["@device"] = place
         fields.pop("@implicit", None)
         if ctx.mode == "module" and isinstance(rec.cls, Cls) and place != NOWHERE:

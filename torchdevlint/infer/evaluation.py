@@ -19,7 +19,17 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.narrowing import narrowed
-from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Facts, Heap, State, join_states, moved_in_turn
+from torchdevlint.infer.state import (
+    MOST_FACTS,
+    NO_FACTS,
+    Env,
+    Facts,
+    Heap,
+    Moving,
+    State,
+    join_states,
+    moved_in_turn,
+)
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -161,24 +171,22 @@ class Evaluation:
             if turn:
                 before = {number: at.out.pop(number) for number in blocks if number in at.out}
                 del self.returns[returned:], self.yields[yielded:]
-            begin = len(self.ctx.events)
-            self._once(blocks, at._replace(before=before, given=dict(at.given)) if twice else at)
+            if not turn:
+                self._once(blocks, at._replace(before=before, given=dict(at.given)) if twice else at)
+                continue
+            with self.ctx.turn() as moving:
+                self._once(blocks, at._replace(before=before, given=dict(at.given)))
+            if moving and not muted:
+                self._as_later_turn(blocks, at, moving)
         self.ctx.mute = muted
-        if twice and not muted:
-            self.ctx.note_turn(begin)
-            self._as_later_turn(blocks, at)
 
-    def _as_later_turn(self, blocks: Sequence[int], at: _Pass) -> None:
+    def _as_later_turn(self, blocks: Sequence[int], at: _Pass, moving: Moving) -> None:
         """A turn of a loop that moves modules, with the modules where the turn before has left them. It claims, and what it leaves is known already."""
         header, inside = blocks[0], frozenset(blocks)
-        outside = [other for other in self._cfg.predecessors[header] if other not in inside]
-        entered = [*at.given.get(header, ()), *(self._into(header, at, outside) if header != at.begins else ())]
         turned = self._into(header, at, inside)
-        if not entered or not turned:
-            return
-        left = join_states(turned)
-        moved = moved_in_turn(join_states(entered).heap, left.heap)
-        if moved is None:
+        left = join_states(turned) if turned else None
+        moved = moved_in_turn(moving, left.heap) if left is not None else None
+        if left is None or moved is None:
             return
         ctx, registers = self.ctx, dict(self.registers)
         kept = len(self.returns), len(self.yields)

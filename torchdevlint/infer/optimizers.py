@@ -60,6 +60,7 @@ def filled(ctx: Context, optimizer: Ref, site: Site | None) -> None:
     """`optimizer.load_state_dict(...)`: the state is brought to where the parameters are now, whatever device it was saved from."""
     if site is not None and GIVEN in ctx.heap[optimizer].fields:
         places = {one.device for one in _now(ctx, optimizer)}
+        ctx.note_move(optimizer)
         ctx.put(optimizer, FILLED, Tensor(HOST, MANY, site, "always") if places == {HOST} else UNKNOWN)
 
 

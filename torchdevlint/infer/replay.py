@@ -84,6 +84,7 @@ class Replay:
     ) -> None:
         self.ctx, self.summary, self.body, self.parameters, self.site = ctx, summary, body, parameters, site
         self._memo: dict[Term, Value] = {}
+        self._done_once: list[Term] = []
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
@@ -138,19 +139,21 @@ class Replay:
             at += 1
 
     def _turn(self, begin: int, end: int) -> None:
-        ctx, before, known, first = self.ctx, dict(self.ctx.heap), set(self._memo), len(self.ctx.events)
-        self._events(begin, end, of_turn=True)
-        ctx.note_turn(first)
-        moved = moved_in_turn(before, ctx.heap) if not ctx.mute else None
+        ctx, done = self.ctx, len(self._done_once)
+        with ctx.turn() as moving:
+            self._events(begin, end, of_turn=True)
+        moved = moved_in_turn(moving, ctx.heap) if moving and not ctx.mute else None
         if moved is None:
             return
         left, memo, is_later = ctx.heap, self._memo, ctx.is_later_turn
         ctx.heap, ctx.is_later_turn = moved, True
-        self._memo = {term: value for term, value in memo.items() if term in known}
-        self._residual.clear()
-        self._narrowings.clear()
+        self._memo = {term: memo[term] for term in self._done_once[:done] if term in memo}
+        self._forget_conditions()
         self._events(begin, end, of_turn=True)
         ctx.heap, self._memo, ctx.is_later_turn = left, memo, is_later
+        self._forget_conditions()
+
+    def _forget_conditions(self) -> None:
         self._residual.clear()
         self._narrowings.clear()
 
@@ -310,8 +313,7 @@ class Replay:
         for term in known:
             del self._memo[term]
         if known:
-            self._residual.clear()
-            self._narrowings.clear()
+            self._forget_conditions()
 
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""
@@ -415,6 +417,8 @@ class Replay:
         found = _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
         if self.ctx.mode == "root" and term in self.summary.proven:
             found = one_of([(guards, self._proven(term, one)) for guards, one in options_of(found)])
+        if term.op in _DOES:
+            self._done_once.append(term)
         self._memo[term] = found
         return found
 
@@ -444,6 +448,8 @@ class Replay:
         if self.body.is_cached and found in self.ctx.heap:
             return found
         self.ctx.made.add(place)
+        if self.ctx.moving is not None:
+            self.ctx.moving[found] = None
         rec = self.summary.heap.get(ref)
         facts, self.ctx.facts = self.ctx.facts, self._begun  # it was made before what is done now under conditions
         if rec is not None:

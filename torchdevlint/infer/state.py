@@ -208,12 +208,20 @@ class Under:
     held: Value
 
 
-def moved_in_turn(before: Heap, after: Heap) -> Heap | None:
+Moving = dict[Any, Rec | None]
+"""The objects that a turn of a loop has moved, with what they were before; None for those that it has made."""
+
+
+def moved_in_turn(before: Moving, after: Heap) -> Heap | None:
     """The heap behind a turn of a loop for the next one, None where no module or state of an optimizer is elsewhere than before the turn.
 
     What the turn asked of its data the next one asks anew: where a module is on a condition, this was one of the turn before.
     """
-    moved = {place: rec for place, rec in after.items() if place in before and _is_moved_in_turn(before[place], rec)}
+    moved = {
+        place: after[place]
+        for place, rec in before.items()
+        if rec is not None and place in after and _is_moved_in_turn(rec, after[place])
+    }
     if not moved:
         return None
     return {
