@@ -26,7 +26,7 @@ from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
 from torchdevlint.infer.state import NO_FACTS, PLACED, Facts, Heap, join_heaps, without_looked_up
 from torchdevlint.infer.stored import FILES
-from torchdevlint.infer.summary import Fault, Heard, Summary
+from torchdevlint.infer.summary import LEAF, Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import (
     HOST,
@@ -457,7 +457,9 @@ class Analysis:
 
     def _read_on_host(self) -> set[Place]:
         return {
-            fault.other.device for fault in self.faults.values() if fault.verdict == "open" and fault.kind == "host"
+            fault.other.device
+            for fault in self.faults.values()
+            if fault.verdict == "open" and fault.kind == "host" and fault.roles[1] != LEAF
         }
 
     def hear_callers(self) -> Analysis:

@@ -29,6 +29,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOTHING,
     NUMBER,
+    TRUE,
     UNKNOWN,
     Bound,
     Cls,
@@ -116,6 +117,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         if ctx.mode == "summary" and any(map(_is_open_star, args)) and ctx.stubs.places_module(function.name):
             return residual(ctx, function, args, keywords, site)  # which of them is the model, a caller tells
         made = foreign.call(ctx, function.name, list(args), keywords, site)
+        if keywords.get("requires_grad") == TRUE:
+            made = tensors.trained(made)
         devices.hold(ctx, made, (*args, *keywords.values()))
         return made
     if isinstance(function, Bound):

@@ -12,7 +12,7 @@ from torchdevlint.infer import devices, handed, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, is_kept_from_before, opposite
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import EARLIER, OF_DATA, Facts
-from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
+from torchdevlint.infer.summary import LEAF, Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
@@ -107,7 +107,7 @@ def claim(
     met = True
     if kind == "host":
         for side in sides[0]:
-            if _is_reached(ctx, side, side):
+            if _is_reached(ctx, side, side) and (side.operand.role != LEAF or side.tensor.leaf == "copied"):
                 _judge_host(ctx, side, site, chain)
         if chain and sides[0] and all(side.tensor.device == HOST for side in sides[0]):
             ctx.analysis.heard.met.add((site, None))

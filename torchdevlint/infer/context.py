@@ -122,10 +122,9 @@ class Context:
         tag = (tag, self.turns) if self.turns else tag
         place = site, tag, self.body if self.body is not None and self.body.kind == "function" else None
         ref = Ref(self.named(place, self.calls))
+        self.note_made(ref)
         self.heap[ref] = Rec(kind, cls, fields)
         self.made.add(ref.place)
-        if self.moving is not None:
-            self.moving[ref] = None
         return ref
 
     def named(self, place: Any, calls: Sequence[Replay]) -> Any:
@@ -300,6 +299,11 @@ class Context:
                 around.setdefault(place, rec)
         if len(self.events) > begin:
             self.turns_of_events[begin] = len(self.events)
+
+    def note_made(self, ref: Ref) -> None:
+        """An object is about to be made, that this turn of a loop has made if there is none of its name."""
+        if self.moving is not None and ref not in self.heap:
+            self.moving.setdefault(ref, None)
 
     def note_move(self, ref: Value) -> None:
         """An object is about to be elsewhere."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import classes, conditions, tensors
+from torchdevlint.infer import classes, conditions, gradients, tensors
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import OF_DATA, PLACED
 from torchdevlint.infer.units import ANY
@@ -206,7 +206,9 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
             return value
         if place == NOWHERE:
             return Tensor(NOWHERE, value.rank, value.origin, kept=value.kept, moved=site)
-        return Tensor(place, value.rank, site if place == HOST else value.origin, moved=site)
+        is_leaf = value.leaf == "wanted" and not gradients.are_off(ctx, site)
+        origin = site if place == HOST else value.origin
+        return Tensor(place, value.rank, origin, moved=site, leaf="copied" if is_leaf else "")
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind == "module" and isinstance(value, Ref):
         move_module(ctx, value, place)

@@ -165,20 +165,22 @@ class Evaluation:
         """Blocks in their order; `twice`: first without a word, for what a turn leaves to the next one."""
         muted = self.ctx.mute
         returned, yielded = len(self.returns), len(self.yields)
+        moving: Moving = {}
         for turn in range(2 if twice else 1):
             self.ctx.mute = muted or (twice and turn == 0)
             before = at.before
             if turn:
                 before = {number: at.out.pop(number) for number in blocks if number in at.out}
                 del self.returns[returned:], self.yields[yielded:]
-            if not turn:
-                self._once(blocks, at._replace(before=before, given=dict(at.given)) if twice else at)
+            if not twice:
+                self._once(blocks, at)
                 continue
-            with self.ctx.turn() as moving:
+            with self.ctx.turn() as moved:
                 self._once(blocks, at._replace(before=before, given=dict(at.given)))
-            if moving and not muted:
-                self._as_later_turn(blocks, at, moving)
+            moving = {**moved, **moving}  # as it was before the loop, where the first turn moves it
         self.ctx.mute = muted
+        if moving and not muted:
+            self._as_later_turn(blocks, at, moving)
 
     def _as_later_turn(self, blocks: Sequence[int], at: _Pass, moving: Moving) -> None:
         """A turn of a loop that moves modules, with the modules where the turn before has left them. It claims, and what it leaves is known already."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, containers, devices, opaque, paths, reading, samples, tensors
@@ -768,9 +769,11 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
             ctx.put(Ref(("data", one.origin)), OF_DATA, place)
             for ref, held in list(ctx.heap.items()) if one.follows else ():
                 if held.kind == "module" and held.fields.get("@origin") is one.origin.whole:
+                    ctx.note_move(ref)
                     ctx.put(ref, "@device", place)
     rec = ctx.heap.get(owner) if isinstance(owner, Ref) else None
     if owner is not None and rec is not None and rec.kind == "module" and "@device" in rec.fields:
+        ctx.note_move(owner)
         ctx.put(owner, "@device", place)
 
 
@@ -817,7 +820,7 @@ def _part(value: Value) -> Value:
 
     def one(value: Value) -> Value:
         if isinstance(value, Tensor) and value.follows and value.origin is not None:
-            return Tensor(value.device, value.rank, value.origin.part, value.implicit, True, value.kept)
+            return replace(value, origin=value.origin.part, moved=None)
         return value
 
     return for_each(one, value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer import claims, modules, reading
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import FILLED
-from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.summary import LEAF, Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
@@ -24,10 +24,12 @@ from torchdevlint.infer.values import (
     Star,
     Tensor,
     Term,
+    Tup,
     Value,
     alternatives,
     is_elsewhere,
     join,
+    waits,
 )
 from torchdevlint.stubs.knowledge.modules import STATELESS_OPTIMIZERS
 
@@ -44,6 +46,8 @@ def make(ctx: Context, name: str, given: Value, options: Keywords, site: Site | 
     What it is `given` it keeps as well: a module that is moved later takes its parameters along.
     """
     held = _parameters(ctx, given)
+    for one in _listed(ctx, given):  # on the CPU the move did nothing, and it is still the leaf
+        claims.claim(ctx, "host", [Operand(one, role=LEAF)], site)
     state: dict[Any, Value] = {"*": modules.plain(join(*held)), ("k", "step"): NUMBER} if held else {}
     fields = _fields(ctx, held, state, site)
     if not _is_stateless(name, options):
@@ -113,6 +117,23 @@ def _parameters(ctx: Context, given: Value) -> list[Tensor]:
     """What an optimizer is given. Parameters on the CPU are left out: who moves their module afterwards moves them here as well."""
     several = alternatives(reading.element(ctx, given))
     return [one for each in several for one in _of_group(ctx, each)]
+
+
+def _listed(ctx: Context, given: Value) -> list[Value]:
+    """What the program lists itself, that is or may be a leaf which was moved: `[self.shift]`, and no `model.parameters()`."""
+    if not isinstance(given, (Ref, Tup)):
+        return []
+    several: list[Value] = []
+    for each in alternatives(reading.element(ctx, given)):
+        rec = ctx.heap.get(each) if isinstance(each, Ref) else None
+        several += [each] if rec is None else _in_group(ctx, each)
+    return [
+        one for one in dict.fromkeys(several) if (isinstance(one, Tensor) and one.leaf == "copied") or _may_be_leaf(one)
+    ]
+
+
+def _may_be_leaf(value: Value) -> bool:
+    return isinstance(value, Term) and value.op in ("parameter", "attribute", "moved") and waits(value)
 
 
 def _in_group(ctx: Context, given: Value) -> list[Value]:

@@ -448,8 +448,7 @@ class Replay:
         if self.body.is_cached and found in self.ctx.heap:
             return found
         self.ctx.made.add(place)
-        if self.ctx.moving is not None:
-            self.ctx.moving[found] = None
+        self.ctx.note_made(found)
         rec = self.summary.heap.get(ref)
         facts, self.ctx.facts = self.ctx.facts, self._begun  # it was made before what is done now under conditions
         if rec is not None:

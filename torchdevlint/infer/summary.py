@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from torchdevlint.infer.stored import Read, Write
     from torchdevlint.program import ir
 
+LEAF = "leaf"
+"""The role of what an optimizer is given: it must be a leaf, which a move to another device has made none of."""
+
 ClaimKind = Literal["same", "index", "host"]
 Verdict = Literal["broken", "open"]
 
@@ -128,6 +131,8 @@ class Fault(NamedTuple):
         stands beside its construction, that hands it on, or that leads there.
         """
         made = self.host.origin if self.host is not None else None
+        if self.roles[1] == LEAF and self.other.moved is not None and self.other.moved.unit is self.site.unit:
+            return self.other.moved
         if self.is_brought:
             return next(way for way in self.chain if way.unit is self.chain[-1].unit)
         if self.is_of_module:

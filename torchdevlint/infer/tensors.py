@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator as python_operators
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import (
@@ -68,6 +69,7 @@ from torchdevlint.infer.values import (
     at_least,
     consistent,
     device_at,
+    for_each,
     is_array,
     is_elsewhere,
     is_open,
@@ -706,6 +708,11 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
 
 
+def trained(value: Value) -> Value:
+    """A tensor of which a program wants the gradient: a leaf of the graph that autograd builds."""
+    return for_each(lambda one: replace(one, leaf="wanted") if isinstance(one, Tensor) else one, value)
+
+
 def placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
     """The alternatives of a value, but those that are on the CPU because nobody moved them on one path: whoever moves them on another knew where they live."""
     moved = {
@@ -921,6 +928,8 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
         if gradient != NONE:
             claims.claim(ctx, "same", [Operand(value, False, "operand"), Operand(gradient, True, "operand")], site)
         return NONE
+    if name == "requires_grad_" and (not args or args[0] == TRUE):
+        return trained(value)
     if name in ("requires_grad_", "share_memory_", "detach_"):
         return value
     if name in _SAME_TENSOR or name in _CASTS:

@@ -191,6 +191,8 @@ class Tensor:
     module was imported did; "always": nothing would; "batch": a loader gives it, whatever made its samples).
     `follows`: a parameter or buffer, which goes where its module goes. `kept`: the attribute that a module keeps it under.
     `moved` is the last move that brought it where it is, for who tells of it: two tensors are equal whichever did.
+    `leaf`: "wanted" of what a program trains, as a parameter or with `requires_grad`; "copied" of what a move has made of it, which autograd has
+    computed, so that no optimizer takes it. Two tensors are equal whatever it says.
     """
 
     device: Place
@@ -200,6 +202,7 @@ class Tensor:
     follows: bool = False
     kept: str = ""
     moved: Site | None = field(default=None, compare=False)
+    leaf: Literal["", "wanted", "copied"] = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

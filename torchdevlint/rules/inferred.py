@@ -9,7 +9,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import as_written
 from torchdevlint.findings import Severity
 from torchdevlint.infer.claims import RETURNED
-from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.summary import LEAF, Fault
 from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
@@ -291,6 +291,7 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
     other = said(fault.other.device)
     made = fault.host.origin if fault.host is not None else None
     reads = "here it is read in host memory" if fault.kind == "host" else f"here it meets a tensor on {other}"
+    reads = "here an optimizer is given it" if fault.roles[1] == LEAF else reads
     meets = "here it is returned" if fault.roles == RETURNED else reads
     several = [(fault.site, meets), (made, "this tensor is made on the CPU")]
     if fault.holder is not None and fault.holder is not made:

@@ -18,7 +18,7 @@ from torchdevlint.infer.claims import GENERATOR, RETURNED
 from torchdevlint.infer.classes import has_caller_outside
 from torchdevlint.infer.optimizers import STATE
 from torchdevlint.infer.relevance import is_copied_beside, is_of_a_number, is_of_an_argument, is_worth_telling
-from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.summary import LEAF, Fault
 from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
 from torchdevlint.program.roles import has_public_subclass, is_public
@@ -42,6 +42,7 @@ class Row(NamedTuple):
 # The claim that fails, by its kind and by the part that the tensor on the CPU plays in it.
 _BY_CLAIM: dict[tuple[str, str], Row] = {
     ("host", "lengths"): Row("TDL514", ERROR, WARNING),
+    ("host", LEAF): Row("TDL601", ERROR, WARNING),
     ("host", ""): Row("TDL509", ERROR, WARNING),
     ("index", "indexed"): Row("TDL506", ERROR, WARNING),
     ("index", "assigned"): Row("TDL506", INFO, INFO),  # no GPU has shown it: PyTorch's source moves the index
@@ -82,7 +83,7 @@ def row_of(fault: Fault) -> Row:
     if fault.roles == ("argument", "argument"):
         return _HANDED
     if fault.kind == "host":
-        return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
+        return _BY_CLAIM["host", fault.roles[1] if fault.roles[1] in ("lengths", LEAF) else ""]
     if fault.beside is not None:
         return _OTHER
     if _is_beside_the_default(fault):

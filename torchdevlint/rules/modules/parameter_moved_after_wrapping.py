@@ -8,9 +8,13 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
+from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.inferred import Inferred, where_is
+from torchdevlint.rules.repairs import There
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_method
 from torchdevlint.stubs.knowledge import functions, modules
 
 # Words without which no file trains a parameter, or gives it to what does.
@@ -20,12 +24,13 @@ _LEARNS = frozenset(
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps"})
 
 
-class ParameterMovedAfterWrapping(Rule):
+class ParameterMovedAfterWrapping(Inferred):
     """Finds parameters and leaves that stop being what they are when they move.
 
     ## What it does
     Reports `nn.Parameter(...).to(device)` (also `.cuda()`, `.half()`, ...), and a factory with `requires_grad=True` that is moved at once where the
-    function, or for an attribute a method of the class, then reads its `.grad` or gives it to an optimizer.
+    function, or for an attribute a method of the class, then reads its `.grad` or gives it to an optimizer; also an optimizer that is given what a move
+    has made of a Parameter, or of a tensor with `requires_grad`, wherever that was moved.
 
     ## Why is this bad?
     The move returns a plain tensor that is no leaf: it is not registered in the module, gets no `.grad`, and optimizers refuse it (`ValueError: can't
@@ -39,7 +44,7 @@ class ParameterMovedAfterWrapping(Rule):
 
     ## When it stays silent
     The move stands inside of `nn.Parameter(...)`; the result is wrapped again; `.data` is moved; `requires_grad=False`, where no
-    module keeps the result.
+    module keeps the result; a move under `torch.no_grad()`, which gives a leaf.
 
     ## Fix safety
     Moving the tensor before it is wrapped is safe: where the old line moved nothing the result is the same. `device=` for a factory is safe where the
@@ -87,6 +92,20 @@ class ParameterMovedAfterWrapping(Rule):
         ):
             yield from self._check_factory(call, inner, facts)
 
+    def words(
+        self, fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
+    ) -> tuple[str, str]:
+        """The move, or the optimizer where that is in another file."""
+        if told_at is fault.site:
+            what = f"what this optimizer is given was moved to {where_is(fault, there)} and is no leaf"
+        else:
+            what = "what this move gives is no leaf, and an optimizer is given it"
+        return f"{what}; move it before it requires gradients", _REFUSED
+
+    def repair(self, fault: Fault, there: There | None, facts: Facts) -> NodeFix | None:
+        """None: the tensor is wrapped in one place, moved in another and given to the optimizer in a third."""
+        return None
+
     def _check_factory(self, call: ir.Call, inner: ir.Call, facts: Facts) -> Iterator[Report]:
         register = call.argument("device", 0)
         if facts.callee(call) == ".to" and (register is None or facts.frame.is_dtype(register)):
@@ -110,6 +129,10 @@ class ParameterMovedAfterWrapping(Rule):
         )
 
 
+_REFUSED = (
+    'Autograd has computed it, and the optimizer raises "can\'t optimize a non-leaf Tensor". '
+    "On the CPU the move does nothing, and all is well."
+)
 _CPU_KEEPS_IT = "the device is a variable, and a run on the CPU keeps the Parameter"
 
 
