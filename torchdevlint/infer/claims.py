@@ -108,7 +108,7 @@ def claim(
     if kind == "host":
         for side in sides[0]:
             if _is_reached(ctx, side, side) and (side.operand.role != LEAF or side.tensor.leaf == "copied"):
-                _judge_host(ctx, side, site, chain)
+                _judge_host(ctx, side, site, chain, weak=weak)
         if chain and sides[0] and all(side.tensor.device == HOST for side in sides[0]):
             ctx.analysis.heard.met.add((site, None))
         met = False
@@ -357,11 +357,11 @@ def _beside(ctx: Context, guards: Facts) -> Tensor | None:
     return None
 
 
-def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) -> None:
+def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...], *, weak: bool) -> None:
     place = side.tensor.device
     roles = ("", side.operand.role)
     if is_elsewhere(place) or is_told(place):
-        sometimes = side.may_be_apart or is_told(place) or ctx.is_later_turn
+        sometimes = weak or side.may_be_apart or is_told(place) or ctx.is_later_turn
         fault = Fault("broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes)
         ctx.analysis.report(_told_of(ctx, fault, side), ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):

@@ -368,7 +368,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         return ctx.read(Term("item", value, key)) if renewed is None else renewed
     if isinstance(value, Array) and value != ARRAY_NUMBER:
         parts = key.items if isinstance(key, Tup) else (key,)
-        tensors.claim_arrays(ctx, parts, site)
+        tensors.claim_arrays(ctx, parts, site, indices=parts)
         rank = arrays.index(value, parts).rank
         return array(rank, Term("item", value, key) if ctx.mode == "summary" else None)
     if isinstance(value, Cls):

@@ -655,11 +655,15 @@ def claim_index(ctx: Context, value: Value, parts: Sequence[Value], site: Site |
     return found
 
 
-def claim_arrays(ctx: Context, values: Sequence[Value], site: Site | None) -> None:
-    """What an array is indexed with, or what is written to its items, is made an array of; a number is not."""
+def claim_arrays(ctx: Context, values: Sequence[Value], site: Site | None, *, indices: Sequence[Value] = ()) -> None:
+    """What an array is indexed with, or what is written to its items, is made an array of; a number is not.
+
+    NumPy asks an index for `__index__` first, which a tensor of one element answers wherever it is (numpy/core/src/multiarray/mapping.c): it is not certain
+    that another fails.
+    """
     for one in values:
         if isinstance(one, Tensor) and one.rank not in (0, None):
-            claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
+            claims.claim(ctx, "host", [Operand(one, False, "numpy")], site, weak=one in indices)
 
 
 def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
@@ -693,7 +697,7 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
     """`target[key] = value`."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
     if is_array(target):
-        claim_arrays(ctx, [*parts, value], site)
+        claim_arrays(ctx, [*parts, value], site, indices=parts)
         return
     for guards, one in placed(options_of(target)):
         known = as_tensor(ctx, one)
@@ -932,6 +936,8 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
         return trained(value)
     if name in ("requires_grad_", "share_memory_", "detach_"):
         return value
+    if name == "float" and value.follows:
+        return value  # a parameter is of that type as a rule, and comes back as it is
     if name in _SAME_TENSOR or name in _CASTS:
         return plain(value)
     if name in _NEW:
