@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import reading
+from torchdevlint.infer import lookups, reading
 from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
@@ -443,7 +443,11 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Si
     found = reading.item(ctx, ref, first, site)
     if found == NOTHING and name == "get" and not ctx.in_loop:
         return args[1] if len(args) > 1 else NONE
-    return join(found, args[1]) if len(args) > 1 and args[1] != NONE else found
+    if not isinstance(first, Const) and lookups.may_tell_place(first):
+        return UNKNOWN
+    if len(args) > 1 and args[1] != NONE:
+        return join(found, args[1])
+    return join(found, NONE) if name == "get" and not isinstance(first, Const) and found is not UNKNOWN else found
 
 
 def copied(

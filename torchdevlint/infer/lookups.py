@@ -53,7 +53,7 @@ def found(ctx: Context, target: Value, key: Value, site: Site | None) -> Value:
         ctx.emit(term)
         ctx.facts = saved
         return term
-    return UNKNOWN if not isinstance(as_key(key), Const) and _may_tell_place(key) else reading.item(ctx, target, key)
+    return UNKNOWN if not isinstance(as_key(key), Const) and may_tell_place(key) else reading.item(ctx, target, key)
 
 
 def _tells_place(key: Value, value: Value) -> bool:
@@ -77,13 +77,14 @@ def _is_of_tensor(term: Term) -> bool:
     return term.op == "attribute" and term.args[1] in _OF_TENSORS
 
 
-def _may_tell_place(key: Value) -> bool:
+def may_tell_place(key: Value) -> bool:
     """True for a key with a device or the name of one in it, or something that may be one."""
     if isinstance(key, (Device, Ref, OneOf)):
         return True
     if isinstance(key, Const):
-        return isinstance(key.value, str) and key.value.startswith(("cpu", *devices.ACCELERATORS))
-    return any(map(_may_tell_place, parts_of(key))) or any(map(_may_say_where, _terms(key)))
+        is_name = isinstance(key.value, str) and key.value.startswith(("cpu", *devices.ACCELERATORS))
+        return is_name or isinstance(key.value, bool)  # `device.type == "cuda"`
+    return any(map(may_tell_place, parts_of(key))) or any(map(_may_say_where, _terms(key)))
 
 
 def _terms(value: object) -> Iterator[Term]:
