@@ -9,7 +9,7 @@ from torchdevlint.infer.imports import Global
 from torchdevlint.infer.registries import bound_at_top
 from torchdevlint.infer.summary import Claim, Summary
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import HOST, Cls, Ext, Func, Tensor, Term, Value, alternatives, waits
+from torchdevlint.infer.values import HOST, Cls, Ext, Func, Ref, Tensor, Term, Value, alternatives, terms_in, waits
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MOST_CALLERS = 8  # files that are asked about what they give to the functions of one file
 MOST_STAGES = 3  # callers of callers
 
+
+_OF_MODULES = frozenset("parameters named_parameters buffers named_buffers state_dict".split())
 
 Names = Callable[["Analysis", Unit], list[str]]
 
@@ -121,15 +123,34 @@ def called_as(body: ir.Body) -> str:
 
 
 def _kept_on_host(analysis: Analysis, unit: Unit) -> frozenset[str]:
-    """The attributes in which methods keep tensors that a file makes on the CPU."""
+    """The attributes in which methods keep tensors that a file makes on the CPU, or copies of a module's parameters, which stay where those were."""
     return frozenset(
         key[1:]
         for body, summary in analysis.summaries_reached().items()
         if body.owner is not None
         for rec in summary.effects.values()
         for key, content in rec.fields.items()
-        if isinstance(key, str) and key.startswith(".") and _is_made_on_host(content, unit)
+        if isinstance(key, str)
+        and key.startswith(".")
+        and any(_is_made_on_host(one, unit) or _is_of_parameters(one) for one in _held(content, summary))
     )
+
+
+def _held(content: Value, summary: Summary) -> list[Value]:
+    """What an attribute holds, and the items of a list or dict that it holds."""
+    recs = [summary.heap.get(one) for one in alternatives(content) if isinstance(one, Ref)]
+    return [content, *(item for rec in recs if rec is not None for item in rec.items.values())]
+
+
+def _is_of_parameters(value: Value) -> bool:
+    return any(
+        isinstance(one, Tensor) and isinstance(one.device, Term) and any(map(_gives_parameters, terms_in(one.device)))
+        for one in alternatives(value)
+    )
+
+
+def _gives_parameters(term: Term) -> bool:
+    return term.op == "attribute" and term.args[1] in _OF_MODULES
 
 
 def _may_break(summary: Summary, unit: Unit, kept: frozenset[str]) -> bool:

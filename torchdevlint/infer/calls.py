@@ -82,11 +82,12 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         found = []
         elsewhere = [one for _, one in function.options if _is_elsewhere(ctx, one)]
         choice, is_open_too = Choice(ctx.choice), any(isinstance(one, Term) for _, one in function.options)
+        is_each, ctx.is_each = ctx.is_each, False
         for guards, one in _callees(ctx, function.options):
             if one != NONE:
                 # What a test makes of something that nobody knows: `if isinstance(net, BatchNorm2d): net = ...`
                 is_conversion = is_open_too and is_of_data(guards)
-                is_choice = is_conversion or (len(elsewhere) > 1 and one in elsewhere)
+                is_choice = is_conversion or (len(elsewhere) > 1 and one in elsewhere and not is_each)
                 ctx.choice = choice.next(guards, ctx.facts) if is_choice else choice.outer
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))

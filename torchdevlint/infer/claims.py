@@ -425,10 +425,14 @@ def _has_moved_since(ctx: Context, tensor: Tensor) -> bool:
     if tensor.follows or tensor.origin is None or not tensor.origin.is_part:
         return False
     made = tensor.origin.whole
-    places = {
-        rec.fields.get("@device", HOST)
-        for rec in ctx.heap.values()
-        if rec.kind == "module" and rec.fields.get("@origin") is made
+    holders = [rec for rec in ctx.heap.values() if rec.kind == "module"]
+    places = {rec.fields.get("@device", HOST) for rec in holders if rec.fields.get("@origin") is made}
+    places |= {
+        one.device
+        for rec in holders
+        for content in rec.fields.values()
+        for one in alternatives(content)
+        if isinstance(one, Tensor) and one.follows and one.origin is tensor.origin
     }
     return bool(places) and all(is_elsewhere(place) or is_told(place) for place in places)
 

@@ -103,6 +103,7 @@ class Context:
         self.choice: Choice | None = (
             None  # in one of several functions or modules of other files: the program chooses which of them is called how
         )
+        self.is_each = False  # the next call is one of each of several functions
         self.is_any_machine = False  # what asks for an accelerator comes out both ways
         self.default_device: Place | None = None
         self.class_frame: Value | None = None
@@ -286,6 +287,13 @@ class Context:
             self._emitted.add(event)
         else:
             self.analysis.hit("events of a summary")
+
+    @contextmanager
+    def calling_each(self) -> Iterator[None]:
+        """A call of each of several functions, of which the program chooses none."""
+        self.is_each = True
+        yield
+        self.is_each = False
 
     @contextmanager
     def turn(self) -> Iterator[Moving]:

@@ -25,6 +25,7 @@ from torchdevlint.infer.values import (
     as_key,
     options_of,
     parts_of,
+    terms_in,
 )
 
 if TYPE_CHECKING:
@@ -59,12 +60,12 @@ def found(ctx: Context, target: Value, key: Value, site: Site | None) -> Value:
 def _tells_place(key: Value, value: Value) -> bool:
     """True for a key that holds what the value's place depends on: `cache[n, device] = torch.zeros(n, device=device)`."""
     places = {term for _, one in options_of(value) for term in _places(one)}
-    return any(term in places for term in _terms(key))
+    return any(term in places for term in terms_in(key))
 
 
 def _places(value: Value) -> Iterator[Term]:
     """What says where a value is: a parameter, or the device of something."""
-    for term in _terms(value.device) if isinstance(value, Tensor) else _terms(value):
+    for term in terms_in(value.device) if isinstance(value, Tensor) else terms_in(value):
         if _is_of_tensor(term):
             yield term
         elif term.op in _ASKS:
@@ -84,21 +85,7 @@ def may_tell_place(key: Value) -> bool:
     if isinstance(key, Const):
         is_name = isinstance(key.value, str) and key.value.startswith(("cpu", *devices.ACCELERATORS))
         return is_name or isinstance(key.value, bool)  # `device.type == "cuda"`
-    return any(map(may_tell_place, parts_of(key))) or any(map(_may_say_where, _terms(key)))
-
-
-def _terms(value: object) -> Iterator[Term]:
-    """The terms in a value, whatever it is made of."""
-    pending = [value]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, Term):
-            yield one
-            pending += one.args
-        elif isinstance(one, tuple):
-            pending += one
-        else:
-            pending += parts_of(one)
+    return any(map(may_tell_place, parts_of(key))) or any(map(_may_say_where, terms_in(key)))
 
 
 def _may_say_where(term: Term) -> bool:

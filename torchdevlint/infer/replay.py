@@ -567,7 +567,18 @@ def _item(here: Replay, term: Term) -> Value:
 def _called(here: Replay, term: Term) -> Value:
     function, arguments, named, site = term.args
     keywords = {name: here.value(one) for name, one in named}
-    return call(here.ctx, here.value(function), [here.value(one) for one in arguments], keywords, site)
+    called, given = here.value(function), [here.value(one) for one in arguments]
+    if isinstance(called, OneOf) and _is_of_each(function):
+        with here.ctx.calling_each():
+            return call(here.ctx, called, given, keywords, site)
+    return call(here.ctx, called, given, keywords, site)
+
+
+def _is_of_each(function: Value) -> bool:
+    """True for a method of what a loop goes over: `for hook in self.hooks: hook.after(self)` calls each of them."""
+    while isinstance(function, Term) and function.op in ("attribute", "asked", "got"):
+        function = function.args[0]
+    return isinstance(function, Term) and function.op == "element"
 
 
 def _binary(here: Replay, term: Term) -> Value:

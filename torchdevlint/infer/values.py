@@ -602,6 +602,20 @@ def parts_of(value: object) -> tuple[Any, ...]:
     return inside(value) if inside is not None else ()
 
 
+def terms_in(value: object) -> Iterator[Term]:
+    """The terms in a value, whatever it is made of."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Term):
+            yield one
+            pending += one.args
+        elif isinstance(one, tuple):
+            pending += one
+        else:
+            pending += parts_of(one)
+
+
 def alternatives(value: Value) -> tuple[Value, ...]:
     """What a value may be, one by one."""
     return tuple([option for _, option in value.options]) if type(value) is OneOf else (value,)
