@@ -227,6 +227,7 @@ CASES: dict[str, dict[str, Severity]] = {
         "CUDA works where it is loaded": INFO,
     },
     "TDL106": {"": WARNING, "the file is temporary": INFO},
+    "TDL201": {"it may be there already": WARNING},
     "TDL403": {
         "a machine with one GPU that holds the whole model moves it": WARNING,
         "the whole model is on one device": INFO,

@@ -14,6 +14,7 @@ from torchdevlint.rules.build_order import (
     optimizers_over,
     sink_below,
 )
+from torchdevlint.rules.optimizers.replaced_leaves import replaced
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method, on_op
 from torchdevlint.stubs.knowledge import modules
 
@@ -31,7 +32,8 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
     ## What it does
     (a) An optimizer that makes state at construction (`torch.optim.Adagrad`) before a device move; (b) any optimizer before the parameters are
     replaced: `fully_shard`, `FSDP(...)`, `parallelize_module`, `to_empty`, a move to or from `meta`, `load_state_dict(..., assign=True)`,
-    a new module in the place of one (`model.fc = nn.Linear(...)`).
+    a new module in the place of one (`model.fc = nn.Linear(...)`), a tensor that a class has given its optimizer in a list and that another method
+    moves (`self.theta = self.theta.to(device)`).
 
     ## Why is this bad?
     (a) `step()` raises, because the state stayed on the CPU. (b) Silent: `step()` updates parameters that the model no longer has, and
@@ -47,7 +49,7 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
 
     ## When it stays silent
     Adam, SGD and the others before a move to CUDA, MPS or XPU (they work: TDL203); DDP and DataParallel (same Parameter objects); an
-    optimizer that is built again afterwards.
+    optimizer that is built again afterwards; tensors of a class that the method which builds the optimizer moves.
 
     ## Fix safety
     The construction goes below the move; safe when both stand in one block and nothing between them uses the optimizer.
@@ -102,6 +104,20 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
                     detail="`step()` updates the parameters that it was given when it was built, and says nothing of the new ones.",
                     related=(Mention(op, "here the module is replaced"),),
                 )
+
+    @on_op(ir.StoreAttribute)
+    def check_leaf(self, store: ir.StoreAttribute, facts: Facts) -> Iterator[Report]:
+        """`self.theta = self.theta.to(device)` where an optimizer of the class has the old one."""
+        found = replaced(store, facts)
+        if found is not None:
+            yield self.report(
+                found.move,
+                f"the optimizer of line {{0}} keeps the old `{store.name}`; build the optimizer after the move",
+                detail="Where the move gives another tensor, `step()` goes on with the old one: what is used is never trained, without an error. "
+                "On the CPU the move gives the same tensor.",
+                case="it may be there already",
+                related=(Mention(found.built, "here the optimizer is given the tensor"),),
+            )
 
     def _told(self, optimizer: Value, call: ir.Call, facts: Facts, replaced: bool) -> Iterator[Report]:
         built = optimizer.origin
