@@ -25,24 +25,40 @@ class Replaced(NamedTuple):
 def replaced(store: ir.StoreAttribute, facts: Facts) -> Replaced | None:
     """The optimizer that goes on with the old tensor where `self.x = self.x.to(device)` gives its object another; None where there is none.
 
-    A method that builds the optimizer, or calls one that does, gives it the new one.
+    A method that builds the optimizer afterwards, or calls one that does, gives it the new one.
     """
-    name, summary = facts.place(store.object), facts.class_summary
-    if summary is None or name != facts.index.self_name or summary.is_module:
-        return None
-    if any(Lookup.of(facts.body).attributes(given) for given in _GIVE_ANEW):
+    name, summary, lookup = facts.place(store.object), facts.class_summary, Lookup.of(facts.body)
+    if summary is None or name != facts.index.self_name or any(map(lookup.attributes, _GIVE_ANEW)):
         return None
     move = _move_of(store, f"{name}.{store.name}", facts)
-    if move is None:
-        return None
     methods = summary.cls.methods
-    builders = {method: call for method, body in methods.items() for call in _built_over(store.name, body, facts)}
-    reached = _called_from(facts.body.name, methods)
-    if facts.body.name == "__init__" or not builders or not reached.isdisjoint(builders):
+    if move is None or (summary.is_module and _is_parameter(store.name, methods, facts)):
         return None
-    first, built = next(iter(builders.items()))
-    prepared = set().union(*(_called_from(method, methods) for method in builders))
-    return None if facts.body.name in prepared - {first} else Replaced(move, built, methods[first])
+    built = {method: [*_built_over(store.name, body, facts)] for method, body in methods.items()}
+    here = built.pop(facts.body.name, [])
+    others = {method: calls[0] for method, calls in built.items() if calls}
+    if not _called_from(facts.body.name, methods).isdisjoint(others):
+        return None
+    if here:
+        is_last = all(lookup.number(call) < lookup.number(store) for call in here)
+        return Replaced(move, here[-1], facts.body) if is_last else None
+    prepared = set[str]().union(*(_called_from(method, methods) for method in others))
+    if not others or facts.body.name == "__init__" or facts.body.name in prepared:
+        return None
+    method, call = next(iter(others.items()))
+    return Replaced(move, call, methods[method])
+
+
+def _is_parameter(name: str, methods: dict[str, ir.Body], facts: Facts) -> bool:
+    """True for an attribute that a module keeps a Parameter in, which takes no tensor in its place."""
+    for body in methods.values():
+        lookup = Lookup.of(body)
+        made = (lookup.definition(store.value) for store in lookup.attribute_stores(name))
+        if any(
+            isinstance(op, ir.Call) and facts.analysis.spelled(op.function, body) in modules.PARAMETERS for op in made
+        ):
+            return True
+    return False
 
 
 def _move_of(store: ir.StoreAttribute, place: str, facts: Facts) -> ir.Call | None:
