@@ -23,8 +23,9 @@ class InPlaceChangeOfCopy(Rule):
     """Finds changes in place of what a move has copied, which nobody reads.
 
     ## What it does
-    Reports a method that works in place, or a store into an item, on the result of `.cpu()`, `.to(device)` or `.cuda()`, directly or through `.numpy()`,
-    `.detach()` and views, where the result has no name, or a name that nothing reads afterwards: `layer.weight.data.cpu().mul_(mask)`.
+    Reports a method or an operator that works in place (`mul_`, `+=`), or a store into an item, on the result of `.cpu()`, `.to(device)` or `.cuda()`,
+    directly or through `.numpy()`, `.detach()` and views, where the result has no name, or a name that nothing reads afterwards:
+    `layer.weight.data.cpu().mul_(mask)`.
 
     ## Why is this bad?
     Where the tensor is somewhere else the move makes a copy: the copy is changed and thrown away, and the tensor keeps its values without a word. On the CPU
@@ -158,7 +159,7 @@ def _only_change(store: ir.Store, facts: Facts) -> ir.Op | None:
     """The first change in place of what a name holds, where the name is bound once and is read for nothing else."""
     body, lookup = facts.body, Lookup.of(facts.body)
     others = [one for one in facts.program.bodies if one is not body and Lookup.of(one).loads(store.name)]
-    if others or facts.index.bound_once(store.name) is None:
+    if others or not all(one is store or _is_of_change(one, lookup) for one in lookup.stores(store.name)):
         return None
     found = None
     for load in lookup.loads(store.name):
@@ -170,8 +171,17 @@ def _only_change(store: ir.Store, facts: Facts) -> ir.Op | None:
     return found
 
 
+def _is_of_change(store: ir.Store, lookup: Lookup) -> bool:
+    """True for the binding that `weight *= mask` makes of what the name holds already."""
+    change = lookup.definition(store.value)
+    target = lookup.definition(change.target) if isinstance(change, ir.AugmentedAssign) else None
+    return isinstance(target, ir.Load) and target.name == store.name
+
+
 def _change(reader: ir.Op, held: ir.Register, lookup: Lookup, facts: Facts) -> ir.Op | None:
     if isinstance(reader, ir.StoreSubscript) and reader.object == held and held not in (reader.value, reader.index):
+        return reader
+    if isinstance(reader, ir.AugmentedAssign) and reader.target == held and held != reader.value:
         return reader
     calls = lookup.readers(reader.dst) if isinstance(reader, ir.Attribute) and _works_in_place(reader.name) else ()
     statements = [after for call in calls if isinstance(call, ir.Call) for after in lookup.readers(call.dst)]
