@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from test_over_time import told
 
+from torchdevlint import check_source
+from torchdevlint.severity import Severity
+
 IN_ONE_FUNCTION = """
 def train():
     model = nn.Linear(3, 3).to("cuda")
@@ -117,3 +120,11 @@ Coach(nn.Linear(3, 3)).run(torch.load("x"))
 def test_state_that_is_loaded_while_the_model_is_on_the_cpu_meets_the_next_step() -> None:
     assert "broken" in told(RESUMED.format(moved="pass"))
     assert told(RESUMED.format(moved='self.net.to("cuda")')) == []
+
+
+def test_it_is_told_at_the_move_that_leaves_it_there() -> None:
+    text = "import torch\nfrom torch import nn\n" + IN_ONE_FUNCTION.format(first="pass", last="model.cpu()")
+    [found] = [one for one in check_source(text, "a.py") if one.code == "TDL401"]
+    assert text.splitlines()[found.span.start.row - 1].strip() == "model.cpu()"
+    assert found.severity is Severity.WARNING  # a loop may have one turn
+    assert found.message.endswith("move it back")

@@ -57,6 +57,7 @@ MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 GENERATOR = Ext("torch.Generator")
 HELD = "@held"  # the modules that something unknown was made with
 MOVED = "@moved"  # the last move of a module itself
+LEFT = "@left"  # the move that has brought a module to the CPU, on one path at least
 _OF_MODULES = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
 
@@ -211,8 +212,7 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         return Tensor(place, value.rank, origin, moved=site, leaf="copied" if is_leaf else "")
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind == "module" and isinstance(value, Ref):
-        move_module(ctx, value, place)
-        ctx.put(value, MOVED, site)
+        move_itself(ctx, value, place, site)
         return value
     if rec is not None and rec.cls == BATCH_ENCODING:
         for key, content in rec.fields.items():
@@ -262,6 +262,16 @@ def whole(value: Term) -> Term:
     while value.op in ("item", "element", "unpack") and isinstance(value.args[0], Term):
         value = value.args[0]
     return value
+
+
+def move_itself(ctx: Context, module: Ref, place: Place, site: Site | None) -> None:
+    """Moves a module that a program moves itself, and notes by which operation."""
+    move_module(ctx, module, place)
+    ctx.put(module, MOVED, site)
+    if place == HOST:
+        ctx.put(module, LEFT, site)
+    elif LEFT in ctx.heap[module].fields:
+        ctx.heap[module] = ctx.heap[module].without(LEFT)
 
 
 def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | None = None) -> None:

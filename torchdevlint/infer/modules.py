@@ -614,8 +614,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
         if place is not None:
-            devices.move_module(ctx, ref, place)
-            ctx.put(ref, devices.MOVED, site)
+            devices.move_itself(ctx, ref, place, site)
         return ref
     if name == "register_buffer":
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)

@@ -99,7 +99,7 @@ class Fault(NamedTuple):
     `is_brought`: made in one file and met in another, neither of which tells of it, so that the file does which brings the two together.
     `told`: where a file that is called tells of it, which brings the two together for any caller. `is_entered_at_module`: a method of a module is what
     somebody from outside would call. Of what is to be moved, `given` is the outermost call that hands it on, `bound` where it got its name, `holder`
-    where the outermost module was made that it is a part of.
+    where the outermost module was made that it is a part of. `left` is the move by which a turn of a loop has left a module on the CPU for the next one.
     """
 
     verdict: Verdict
@@ -124,6 +124,7 @@ class Fault(NamedTuple):
     given: Given | None = None
     bound: Site | None = None
     holder: Site | None = None
+    left: Site | None = None
 
     @property
     def place(self) -> Site:
@@ -131,6 +132,8 @@ class Fault(NamedTuple):
         stands beside its construction, that hands it on, or that leads there.
         """
         made = self.host.origin if self.host is not None else None
+        if self.left is not None:
+            return self.left
         if self.roles[1] == LEAF and self.other.moved is not None and self.other.moved.unit is self.site.unit:
             return self.other.moved
         if self.is_brought:

@@ -167,6 +167,11 @@ def _words(
         advice = _advice(there, fault, facts) or "create it there, or move it"
         met = f"Whoever combines it with a tensor on {where}, on an accelerator, gets {MISMATCH}."
         return f"{_subject(told_at)} is returned with one on {where}; {advice}", met
+    if fault.left is not None and told_at is fault.left:
+        return (
+            f"this leaves a module on the CPU for the next turn of the loop, whose input is on {where}; move it back",
+            f"There it raises {MISMATCH}.",
+        )
     if fault.host is not None and fault.host.kept and isinstance(told_at.op, ir.StoreAttribute):
         name, line = fault.host.kept, "Line {0}" if fault.site.unit is told_at.unit else "{0}"
         return (
