@@ -87,3 +87,19 @@ def test_what_is_read_behind_the_store_is_what_was_stored() -> None:
     """
     assert told(text.replace("{where}", ', device="cuda"')) == []
     assert "broken" in told(text.replace("{where}", ""))
+
+
+def test_a_tensor_copies_what_is_stored_in_it_to_where_it_is() -> None:
+    text = """
+    class Storage:
+        def __init__(self):
+            self.kept = torch.zeros(10, 3)
+            self.at = 0
+
+        def put(self, x):
+            self.kept[self.at] = x
+            return self.kept[self.at] + torch.zeros(3)
+
+    Storage().put(torch.zeros(3, device="cuda"))
+    """
+    assert told(text) == []

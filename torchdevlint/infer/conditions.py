@@ -574,17 +574,18 @@ def is_kept_from_before(guards: Facts, others: Collection[Guard]) -> bool:
     """
     for term, outcome in guards:
         asked = term.args[0].what if term.op == "undecided" and isinstance(term.args[0], Asked) else term
-        is_found = isinstance(asked, Term) and (asked.op == "contains" if outcome else _is_none_of_get(asked))
+        is_found = isinstance(asked, Term) and (asked.op == "contains" if outcome else get_of(asked) is not None)
         if is_found and (term, not outcome) in others:
             return True
     return False
 
 
-def _is_none_of_get(asked: Term) -> bool:
-    """True for `cache.get(key) is None`."""
-    found = asked.args[0] if asked.op == "is_none" else None
-    method = found.args[0] if isinstance(found, Term) and found.op == "call" else None
-    return isinstance(method, Term) and method.op == "attribute" and method.args[1] == "get"
+def get_of(term: Term) -> Term | None:
+    """The method in `cache.get(key) is None`; None for any other test."""
+    called = term.args[0] if term.op == "is_none" else None
+    method = called.args[0] if isinstance(called, Term) and called.op == "call" else None
+    is_get = isinstance(method, Term) and method.op == "attribute" and method.args[1] == "get"
+    return method if is_get else None
 
 
 def opposite(facts: Facts) -> Facts:

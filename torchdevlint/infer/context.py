@@ -292,16 +292,20 @@ class Context:
     def calling_each(self) -> Iterator[None]:
         """A call of each of several functions, of which the program chooses none."""
         self.is_each = True
-        yield
-        self.is_each = False
+        try:
+            yield
+        finally:
+            self.is_each = False
 
     @contextmanager
     def turn(self) -> Iterator[Moving]:
         """A turn of a loop: notes what it moves, and which events are its own, as callers may have to run them twice."""
         begin, around, moving = len(self.events), self.moving, Moving()
         self.moving = moving
-        yield moving
-        self.moving = around
+        try:
+            yield moving
+        finally:
+            self.moving = around
         if around is not None:
             for place, rec in moving.items():
                 around.setdefault(place, rec)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer import devices, reading
+from torchdevlint.infer import conditions, devices, reading
 from torchdevlint.infer.state import NO_FACTS, Under
 from torchdevlint.infer.values import (
     UNKNOWN,
@@ -36,13 +36,23 @@ _OF_TENSORS = frozenset({"device", "is_cuda"})
 
 
 def store(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
-    """A caller stores it. Until something is stored under another key, what is read under this one is what was stored, or was there before."""
-    if isinstance(target, Term):
+    """A caller stores it. Of a table that was asked for the key, what is read under it is what was stored, or was there before, until something is
+    stored under another one. What else takes items may be a tensor, which copies what it is given to where it is.
+    """
+    if isinstance(target, Term) and any(_asks_table(term, target) for term, _ in ctx.facts):
         before = value if _tells_place(key, value) else found(ctx, target, key, site)
         written = ctx.rec(target) or Rec("overlay")
         fields = {field: one for field, one in written.fields.items() if not isinstance(field, Under)}
         ctx.heap[target] = Rec("overlay", written.cls, {**fields, Under(key, before): value})
     ctx.emit(Term("stored", target, key, value, site))
+
+
+def _asks_table(term: Term, target: Term) -> bool:
+    """True for `key in target` and `target.get(key) is None`."""
+    if term.op == "contains":
+        return bool(term.args[1] == target)
+    method = conditions.get_of(term)
+    return method is not None and bool(method.args[0] == target)
 
 
 def found(ctx: Context, target: Value, key: Value, site: Site | None) -> Value:

@@ -166,6 +166,9 @@ def _object(ref: Ref, ctx: Context | None, nested: int) -> str:
 _WORDS = {
     "attribute": "{0}.{1}",
     "item": "{0}[{1}]",
+    "held": "{0}[{1}] as it was before the store",
+    "contains": "{0} in {1}",
+    "earlier": "{0} in the turn before",
     "element": "element of {0}",
     "unpack": "part {1} of {0}",
     "is_none": "{0} is None",
