@@ -103,3 +103,23 @@ def test_a_tensor_copies_what_is_stored_in_it_to_where_it_is() -> None:
     Storage().put(torch.zeros(3, device="cuda"))
     """
     assert told(text) == []
+
+
+def test_a_table_of_classes_gives_what_it_holds_under_a_name_that_nobody_knows() -> None:
+    text = """
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    NETS = {"small": Small}
+
+    def build(name):
+        return NETS.get(name)()
+
+    build(input())(torch.zeros(3, device="cuda"))
+    """
+    assert "broken" in told(text)

@@ -30,6 +30,7 @@ from torchdevlint.infer.values import (
     Term,
     Tup,
     Value,
+    alternatives,
     as_key,
     for_each,
     is_partial,
@@ -443,11 +444,12 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Si
     found = reading.item(ctx, ref, first, site)
     if found == NOTHING and name == "get" and not ctx.in_loop:
         return args[1] if len(args) > 1 else NONE
-    if not isinstance(first, Const) and lookups.may_tell_place(first):
+    is_cache = not isinstance(first, Const) and any(isinstance(one, Tensor) for one in alternatives(found))
+    if is_cache and lookups.may_tell_place(first):
         return UNKNOWN
     if len(args) > 1 and args[1] != NONE:
         return join(found, args[1])
-    return join(found, NONE) if name == "get" and not isinstance(first, Const) and found is not UNKNOWN else found
+    return join(found, NONE) if is_cache and name == "get" else found
 
 
 def copied(
