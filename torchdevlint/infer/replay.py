@@ -85,6 +85,7 @@ class Replay:
         self.ctx, self.summary, self.body, self.parameters, self.site = ctx, summary, body, parameters, site
         self._memo: dict[Term, Value] = {}
         self._done_once: list[Term] = []
+        self._forgotten = 0  # of the memo
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
@@ -195,12 +196,13 @@ class Replay:
         """What conditions of the summary are about is, for a while, what they leave of it: a number behind `if isinstance(x, float):`."""
         memo = self._memo
         before = {term: memo[term] for term in left if term in memo}
-        known = len(memo)
+        known, forgotten = len(memo), self._forgotten
         memo.update(left)
         try:
             yield
         finally:
-            for term in list(islice(reversed(memo), len(memo) - known)):  # those that came meanwhile
+            came = len(memo) - known + self._forgotten - forgotten  # meanwhile, or a few more
+            for term in list(islice(reversed(memo), came)):
                 if term.op not in _DOES:
                     del memo[term]
             memo.update(before)
@@ -310,6 +312,7 @@ class Replay:
     def look_again(self, container: Value) -> None:
         """Another call looks into a container: what was read of it, and whether it holds a key, is asked anew, as something may have been stored."""
         known = [one for one in self._memo if (one.op == "item" and one.args[0] == container) or _asks(one, container)]
+        self._forgotten += len(known)
         for term in known:
             del self._memo[term]
         if known:
@@ -476,7 +479,7 @@ class Replay:
 
 _MAY_CHANGE = frozenset({"moved", "carried", "set", "raw_set", "dict_set"})
 _DOES = frozenset(  # once for each call
-    "call moved stored set raw_set dict_set del raw_del saved loaded enter left carried handed".split()
+    "call moved stored held set raw_set dict_set del raw_del saved loaded enter left carried handed".split()
 )
 
 _AS_IT_IS = nullcontext()
