@@ -1,130 +1,107 @@
-"""Loops that move modules: what the next turn meets is where this one has left it."""
+"""Loops over known items are run item by item; of unknown ones, what a loop over the keys leaves out stays as it was."""
 
 from __future__ import annotations
 
 import pytest
-from test_over_time import told
+from test_data_paths import told
 
-from torchdevlint import check_source
-from torchdevlint.severity import Severity
-
-IN_ONE_FUNCTION = """
-def train():
-    model = nn.Linear(3, 3).to("cuda")
-    for epoch in range(10):
-        {first}
-        model(torch.zeros(3, device="cuda"))
-        {last}
-
-train()
+LOADED = """
+from torch.utils.data import DataLoader, Dataset
+class Pictures(Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, at):
+        return {{"input": torch.ones(3), "meta": {{"size": torch.ones(2)}}, "id": torch.tensor(at)}}
+loader = DataLoader(Pictures(), batch_size=2)
+def move(batch, device):
+    for key in batch:
+        if key != "meta":
+            batch[key] = batch[key].to(device)
+def run({parameter}):
+    for batch in loader:
+        {moving}
+        {read}.numpy()
+run({given})
 """
-SAVED = "model.cpu(); torch.save(model.state_dict(), 'x')"
+MOVING = {
+    "keys": 'for key in batch:\n            if key != "meta":\n                batch[key] = batch[key].to("cuda")',
+    "items": 'for key, value in batch.items():\n            if key not in ("meta",):\n                batch[key] = value.to("cuda")',
+    "continue": 'for key in list(batch):\n            if key == "meta":\n                continue\n            batch[key] = batch[key].to("cuda")',
+    "tensors": 'for key, value in batch.items():\n            if isinstance(value, torch.Tensor):\n                batch[key] = value.to("cuda")',
+    "function": 'move(batch, "cuda")',
+    "names": 'for key in ("input", "id"):\n            batch[key] = batch[key].to("cuda")',
+}
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "is_told"),
-    [
-        ("pass", SAVED, True),
-        ("pass", f"if epoch % 2: {SAVED}", True),
-        ("pass", f"{SAVED}; model.cuda()", False),
-        ("model.cuda()", SAVED, False),
-        ("pass", "if epoch == 9: model.cpu(); break", False),
-    ],
-)
-def test_a_model_that_a_turn_leaves_on_the_cpu_meets_the_next_input(first: str, last: str, is_told: bool) -> None:
-    assert ("broken" in told(IN_ONE_FUNCTION.format(first=first, last=last))) == is_told
+@pytest.mark.parametrize("parameter", ["", "loader"], ids=["global", "parameter"])
+@pytest.mark.parametrize("moving", MOVING.values(), ids=list(MOVING))
+def test_each_item_of_a_batch_is_where_the_loop_left_it(moving: str, parameter: str) -> None:
+    def verdicts(read: str) -> list[str]:
+        program = LOADED.format(moving=moving, read=read, parameter=parameter, given=parameter)
+        return [verdict for _, _, verdict in told(program)]
+
+    assert verdicts('batch["meta"]["size"]') == []
+    assert verdicts('batch["input"]') == verdicts('batch["id"]') == ["broken"]
 
 
-CALLBACKS = """
-class Trainer:
-    def __init__(self, model, hooks):
-        self.model, self.hooks = model.to("cuda"), hooks
-
-    def fit(self):
-        for epoch in range(10):
-            score = self.model(torch.zeros(3, device="cuda")).sum().item()
-            for hook in self.hooks:
-                hook.after(self, score)
-
-class Keep:
-    best = 0.0
-
-    def after(self, trainer, score):
-        trainer.model.cpu()
-        {early}
-        torch.save(trainer.model.state_dict(), "x")
-        trainer.model.to("cuda")
-
-Trainer(nn.Linear(3, 3), [Keep()]).fit()
+def test_what_a_loop_leaves_out_of_something_unknown_is_not_moved() -> None:
+    program = """
+def run(batches, device):
+    for batch in batches:
+        for key in batch:
+            if key != "meta":
+                batch[key] = batch[key].to(device)
+        batch["{key}"].numpy()
+run(make(), "cuda")
 """
+    assert [verdict for _, _, verdict in told(program.format(key="meta"))] == []
+    assert [verdict for _, _, verdict in told(program.format(key="input"))] == ["broken"]
 
 
-def test_a_callback_that_returns_early_leaves_the_model_where_it_was_brought() -> None:
-    assert "broken" in told(CALLBACKS.format(early="if score < self.best: return"))
-    assert told(CALLBACKS.format(early="pass")) == []
+TURNS = {
+    "objects of their own": (
+        'nets = {}\n    for name in ("a", "b"):\n        net = torch.nn.Linear(2, 2)\n        if name == "a":\n            net.cuda()\n'
+        "        nets[name] = net\n    print(nets[{0}](x))",
+        '"a"',
+        '"b"',
+    ),
+    "the last turn": (
+        "for net in (torch.nn.Linear(2, 2){0}, torch.nn.Linear(2, 2){1}):\n        y = net\n    print(y(x))",
+        ("", ".cuda()"),
+        (".cuda()", ""),
+    ),
+    "a break": (
+        "for name, net in [('a', torch.nn.Linear(2, 2).cuda()), ('b', torch.nn.Linear(2, 2))]:\n        if name == '{0}':\n            break\n"
+        "    print(net(x))",
+        "a",
+        "b",
+    ),
+    "a loop in a turn": (
+        "for net in [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)]:\n        {0}\n        for _ in range(3):\n            x = net(x)\n    print(x)",
+        "net.cuda()",
+        "net.cpu()",
+    ),
+    "a return": (
+        "def pick(wanted):\n        for name, net in [('a', torch.nn.Linear(2, 2).cuda()), ('b', torch.nn.Linear(2, 2))]:\n            if name == wanted:\n"
+        "                return net\n    print(pick('{0}')(x))",
+        "a",
+        "b",
+    ),
+}
 
 
-def test_a_model_that_is_moved_in_the_first_turn_alone_stays_there() -> None:
-    text = """
-    model = nn.Linear(3, 3)
-    for step in range(10):
-        if step == 0:
-            model.cuda()
-        model(torch.zeros(3, device="cuda"))
-    """
-    assert told(text) == []
+@pytest.mark.parametrize("case", TURNS.values(), ids=list(TURNS))
+def test_a_turn_begins_with_what_the_one_before_has_left(
+    case: tuple[str, str | tuple[str, ...], str | tuple[str, ...]],
+) -> None:
+    lines, right, wrong = case
 
+    def verdicts(given: str | tuple[str, ...]) -> list[str]:
+        written = lines
+        for at, part in enumerate((given,) if isinstance(given, str) else given):
+            written = written.replace(f"{{{at}}}", part)
+        program = f"def main():\n    x = torch.ones(4, 2, device='cuda')\n    {written}\nmain()\n"
+        return [verdict for _, _, verdict in told(program)]
 
-COPY = """
-import copy
-
-net = nn.Linear(3, 3)
-for turn in range(10):
-    net.cpu()
-    champion = copy.deepcopy(net)
-    net.cuda()
-    net(torch.zeros(3, device="cuda"))
-    champion(torch.zeros(3, device="{where}"))
-"""
-
-
-def test_a_copy_stays_where_it_was_made() -> None:
-    assert told(COPY.format(where="cpu")) == []
-    assert "broken" in told(COPY.format(where="cuda"))
-
-
-RESUMED = """
-class Coach:
-    def __init__(self, net):
-        self.net = net
-        self.optimizer = torch.optim.Adam(net.parameters())
-
-    def learn(self):
-        self.net.to("cuda")
-        self.optimizer.step()
-
-    def restore(self, state):
-        {moved}
-        self.optimizer.load_state_dict(state)
-
-    def run(self, state):
-        for turn in range(10):
-            self.learn()
-            self.net.cpu()
-            self.restore(state)
-
-Coach(nn.Linear(3, 3)).run(torch.load("x"))
-"""
-
-
-def test_state_that_is_loaded_while_the_model_is_on_the_cpu_meets_the_next_step() -> None:
-    assert "broken" in told(RESUMED.format(moved="pass"))
-    assert told(RESUMED.format(moved='self.net.to("cuda")')) == []
-
-
-def test_it_is_told_at_the_move_that_leaves_it_there() -> None:
-    text = "import torch\nfrom torch import nn\n" + IN_ONE_FUNCTION.format(first="pass", last="model.cpu()")
-    [found] = [one for one in check_source(text, "a.py") if one.code == "TDL401"]
-    assert text.splitlines()[found.span.start.row - 1].strip() == "model.cpu()"
-    assert found.severity is Severity.WARNING  # a loop may have one turn
-    assert found.message.endswith("move it back")
+    assert verdicts(right) == []
+    assert verdicts(wrong) == ["broken"]
