@@ -128,3 +128,23 @@ def test_it_is_told_at_the_move_that_leaves_it_there() -> None:
     assert text.splitlines()[found.span.start.row - 1].strip() == "model.cpu()"
     assert found.severity is Severity.WARNING  # a loop may have one turn
     assert found.message.endswith("move it back")
+
+
+BESIDE = """
+def train():
+    reference = nn.Linear(3, 3)
+    reference.cpu()
+    model = nn.Linear(3, 3).to("cuda")
+    for epoch in range(10):
+        reference(torch.zeros(3))
+        model(torch.zeros(3, device="cuda"))
+        model.cpu()
+
+train()
+"""
+
+
+def test_what_stays_on_the_cpu_on_purpose_is_not_told_of() -> None:
+    text = "import torch\nfrom torch import nn\n" + BESIDE
+    [found] = [one for one in check_source(text, "a.py") if one.code == "TDL401"]
+    assert text.splitlines()[found.span.start.row - 1].strip() == "model.cpu()"

@@ -36,10 +36,23 @@ def test_an_optimizer_is_given_a_leaf_that_was_moved(made: str) -> None:
         "x.cuda().detach().requires_grad_()",
         "x.data.cuda().requires_grad_()",
         "nn.Parameter(x.cuda())",
+        "x.cuda().detach()",
+        "x.cuda().data",
+        "x.cuda().detach_()",
     ],
 )
 def test_what_is_a_leaf_again_is_taken(moved: str) -> None:
     assert lines(f"x = torch.zeros(3, requires_grad=True)\ny = {moved}\noptimizer = torch.optim.Adam([y])\n") == []
+
+
+def test_what_autograd_has_computed_is_made_no_leaf() -> None:
+    text = "x = torch.zeros(3, requires_grad=True)\ny = x.cuda().requires_grad_()\noptimizer = torch.optim.Adam([y])\n"
+    assert lines(text) == [2]
+
+
+def test_what_is_no_leaf_on_the_cpu_either_is_left_to_pytorch() -> None:
+    text = "x = torch.zeros(3, requires_grad=True).clone()\ny = x.cuda()\noptimizer = torch.optim.Adam([y])\n"
+    assert lines(text) == []
 
 
 def test_without_gradients_the_move_gives_a_leaf() -> None:

@@ -128,14 +128,14 @@ def test_a_table_of_classes_gives_what_it_holds_under_a_name_that_nobody_knows()
 def test_what_is_looked_up_under_a_condition_of_its_type_is_asked_anew() -> None:
     text = """
     def fill(table, x):
-        table[0].add_(1)
-        table[1].add_(1)
-        table[2].add_(1)
+        torch.stack([table[0], table[1], table[2], table[3]])
         if isinstance(x, torch.Tensor):
             table[len(input())] = x
         return table[0]
 
-    rows = {0: torch.zeros(3), 1: torch.zeros(3), 2: torch.zeros(3)}
-    fill(rows, torch.zeros(3) if input() else 1.0)
+    def main(rows):
+        fill(rows, torch.zeros(3) if input() else 1.0)
+
+    main({0: torch.zeros(3), 1: torch.zeros(3), 2: torch.zeros(3), 3: torch.zeros(3)})
     """
     assert told(text) == []

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 MOST_CALLERS = 8  # files that are asked about what they give to the functions of one file
 MOST_STAGES = 3  # callers of callers
 
-
 _OF_MODULES = frozenset("parameters named_parameters buffers named_buffers state_dict".split())
 
 Names = Callable[["Analysis", Unit], list[str]]

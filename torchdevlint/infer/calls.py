@@ -76,18 +76,25 @@ Arguments = Sequence[Value]
 Keywords = dict[str, Value]
 
 
-def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
-    """`function(*args, **keywords)`."""
+def call(
+    ctx: Context,
+    function: Value,
+    args: Arguments,
+    keywords: Keywords,
+    site: Site | None,
+    *,
+    of_each: bool = False,
+) -> Value:
+    """`function(*args, **keywords)`. `of_each`: where it may be one of several, the program chooses none, and calls each."""
     if isinstance(function, OneOf):
         found = []
         elsewhere = [one for _, one in function.options if _is_elsewhere(ctx, one)]
         choice, is_open_too = Choice(ctx.choice), any(isinstance(one, Term) for _, one in function.options)
-        is_each, ctx.is_each = ctx.is_each, False
         for guards, one in _callees(ctx, function.options):
             if one != NONE:
                 # What a test makes of something that nobody knows: `if isinstance(net, BatchNorm2d): net = ...`
                 is_conversion = is_open_too and is_of_data(guards)
-                is_choice = is_conversion or (len(elsewhere) > 1 and one in elsewhere and not is_each)
+                is_choice = is_conversion or (len(elsewhere) > 1 and one in elsewhere and not of_each)
                 ctx.choice = choice.next(guards, ctx.facts) if is_choice else choice.outer
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))

@@ -442,16 +442,5 @@ def _told_of(ctx: Context, fault: Fault, side: _Side) -> Fault:
     operand = side.operand
     given = handed.given(ctx, side.tensor, fault.is_of_module) or operand.given
     holder = handed.outermost(ctx, side.tensor) if fault.is_of_module else None
-    left = _left_at(ctx) if ctx.is_later_turn and fault.is_of_module else None
+    left = handed.left_at(ctx, side.tensor) if ctx.is_later_turn and fault.is_of_module else None
     return fault._replace(given=given, bound=operand.bound, holder=holder, left=left)
-
-
-def _left_at(ctx: Context) -> Site | None:
-    """The move of this file by which the turn before has left a module on the CPU; None where there are several, or another file has it."""
-    found: set[Site | None] = {
-        rec.fields.get(devices.LEFT)
-        for rec in ctx.heap.values()
-        if rec.kind == "module" and any(place == HOST for _, place in places_of(rec.fields.get("@device", NOWHERE)))
-    } - {None}
-    site = found.pop() if len(found) == 1 else None
-    return site if site is not None and site.unit is ctx.unit else None

@@ -251,7 +251,7 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
         return Const(left in keys)
     if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
         return Const(("k", left.value) in rec.fields)
-    return FALSE if rec is not None and rec.kind == "dict" and not rec.fields and not ctx.in_loop else NUMBER
+    return NUMBER
 
 
 def _holds_something(ctx: Context, value: Ref) -> bool:

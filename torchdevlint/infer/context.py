@@ -76,9 +76,8 @@ class Context:
         self.heap: Heap = {}
         self.facts: Facts = NO_FACTS
         self.events: list[Event] = []
-        self.turns_of_events: dict[
-            int, int
-        ] = {}  # where the events of a loop begin, and where they end; of loops that begin together, the outer one
+        # Where the events of a loop begin, and where they end; of loops that begin together, the outer one.
+        self.turns_of_events: dict[int, int] = {}
         self._emitted: set[tuple[Facts, Claim | Term]] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
@@ -103,7 +102,6 @@ class Context:
         self.choice: Choice | None = (
             None  # in one of several functions or modules of other files: the program chooses which of them is called how
         )
-        self.is_each = False  # the next call is one of each of several functions
         self.is_any_machine = False  # what asks for an accelerator comes out both ways
         self.default_device: Place | None = None
         self.class_frame: Value | None = None
@@ -287,15 +285,6 @@ class Context:
             self._emitted.add(event)
         else:
             self.analysis.hit("events of a summary")
-
-    @contextmanager
-    def calling_each(self) -> Iterator[None]:
-        """A call of each of several functions, of which the program chooses none."""
-        self.is_each = True
-        try:
-            yield
-        finally:
-            self.is_each = False
 
     @contextmanager
     def turn(self) -> Iterator[Moving]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, gradients, tensors
 from torchdevlint.infer.options import is_told
-from torchdevlint.infer.state import OF_DATA, PLACED
+from torchdevlint.infer.state import LEFT, OF_DATA, PLACED
 from torchdevlint.infer.units import ANY
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -57,7 +57,6 @@ MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 GENERATOR = Ext("torch.Generator")
 HELD = "@held"  # the modules that something unknown was made with
 MOVED = "@moved"  # the last move of a module itself
-LEFT = "@left"  # the move that has brought a module to the CPU, on one path at least
 _OF_MODULES = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
 

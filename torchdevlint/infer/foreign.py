@@ -319,11 +319,9 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         _set_default(ctx, last, first)
         return NONE
     if name in _PARAMETERS:
-        wants = (
-            not name.endswith("Buffer") and (args[1] if len(args) > 1 else keywords.get("requires_grad", TRUE)) == TRUE
-        )
         made = _parameter(args[0] if args else keywords.get("data", UNKNOWN), site)
-        return tensors.trained(made) if wants else made
+        asked = args[1] if len(args) > 1 else keywords.get("requires_grad", TRUE)
+        return tensors.trained(made) if asked == TRUE and not name.endswith("Buffer") else made
     if name in ("torch.as_tensor", "torch.asarray"):
         return _converted(ctx, first, keywords, site)
     if name == "torch.tensor" and keywords.get("device", NONE) == NONE:

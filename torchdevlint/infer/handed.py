@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchdevlint.infer.state import LEFT
 from torchdevlint.infer.summary import Given, Operand
 from torchdevlint.infer.values import HOST, Ext, OneOf, Ref, Site, Tensor, Term, Tup, Value, alternatives
 from torchdevlint.program.lookup import Lookup
@@ -100,6 +101,20 @@ def _inside(ctx: Context, module: Ref) -> Iterator[Value]:
 
     yield module
     yield from (one for _, one in within(ctx, module))
+
+
+def left_at(ctx: Context, tensor: Tensor) -> Site | None:
+    """The move that has left the module on the CPU which a tensor is a part of; None where there are several, or another file has it."""
+    made = tensor.origin.whole if tensor.origin is not None else None
+    found = {
+        rec.fields[LEFT]
+        for ref, rec in ctx.heap.items()
+        if LEFT in rec.fields
+        and isinstance(ref, Ref)
+        and any(inner is not None and inner.fields.get("@origin") is made for inner in map(ctx.rec, _inside(ctx, ref)))
+    }
+    site = found.pop() if len(found) == 1 else None
+    return site if site is not None and site.unit is ctx.unit else None
 
 
 def outermost(ctx: Context, tensor: Tensor) -> Site | None:

@@ -571,10 +571,7 @@ def _called(here: Replay, term: Term) -> Value:
     function, arguments, named, site = term.args
     keywords = {name: here.value(one) for name, one in named}
     called, given = here.value(function), [here.value(one) for one in arguments]
-    if isinstance(called, OneOf) and _is_of_each(function):
-        with here.ctx.calling_each():
-            return call(here.ctx, called, given, keywords, site)
-    return call(here.ctx, called, given, keywords, site)
+    return call(here.ctx, called, given, keywords, site, of_each=_is_of_each(function))
 
 
 def _is_of_each(function: Value) -> bool:

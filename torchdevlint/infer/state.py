@@ -37,6 +37,7 @@ NO_FACTS: Facts = frozenset()
 PLACED = "@placed"  # where something unknown was moved: there it is if it is a module, which a call of it shows
 OF_DATA = "@data"  # where `x.data = value` has brought a tensor, which is known by where it was made
 EARLIER = "earlier"  # the operation of a term: what a condition was in the turn before
+LEFT = "@left"  # the move that has brought a module to the CPU, on one path at least
 FILLED = "filled"  # the state that an optimizer has loaded, where it is
 AS_IT_WAS = Sort("as it was")  # ... where it was not
 RENEWED = "@renewed"  # what each value of a dict, which a loop goes through, was replaced with

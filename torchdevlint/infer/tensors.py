@@ -161,9 +161,9 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
 
 
 def plain(value: Tensor) -> Tensor:
-    """The tensor for itself: no parameter or buffer, so that no module takes it along."""
+    """The tensor for itself: no parameter or buffer, so that no module takes it along, and no leaf."""
     if not value.follows:
-        return value
+        return replace(value, leaf="") if value.leaf else value
     return Tensor(value.device, value.rank, value.origin, value.implicit, kept=value.kept)
 
 
@@ -713,8 +713,8 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
 
 
 def trained(value: Value) -> Value:
-    """A tensor of which a program wants the gradient: a leaf of the graph that autograd builds."""
-    return for_each(lambda one: replace(one, leaf="wanted") if isinstance(one, Tensor) else one, value)
+    """A tensor of which a program wants the gradient: a leaf of the graph that autograd builds, unless autograd has computed it."""
+    return for_each(lambda one: replace(one, leaf=one.leaf or "wanted") if isinstance(one, Tensor) else one, value)
 
 
 def placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
@@ -768,9 +768,8 @@ def store_in_container(
             ctx.put(target, field, join(reading.item(ctx, target, one), value) if guards else value)
         return
     if is_open_target and ctx.mode == "summary" and (rec is None or rec.kind == "overlay"):
-        ctx.emit(
-            Term("stored", target, key, value, site)
-        )  # a key of which nobody will know more, in what a caller knows
+        # Nobody will know more of the key, and a caller of what it is stored in.
+        ctx.emit(Term("stored", target, key, value, site))
         return
     if rec is None:
         return
@@ -934,8 +933,10 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
         return NONE
     if name == "requires_grad_" and (not args or args[0] == TRUE):
         return trained(value)
-    if name in ("requires_grad_", "share_memory_", "detach_"):
+    if name in ("requires_grad_", "share_memory_"):
         return value
+    if name == "detach_":
+        return replace(value, leaf="")
     if name == "float" and value.follows:
         return value  # a parameter is of that type as a rule, and comes back as it is
     if name in _SAME_TENSOR or name in _CASTS:

@@ -34,7 +34,7 @@ class Site:
         self.op, self.body, self.unit = op, body, unit
         self._whole, self._part = whole, self if whole is not None else None
         self._copied: Site | None = None
-        self._copies: dict[Site | None, Site] = {}
+        self._copies: dict[Site | None, Site] | None = None  # nearly no place has one
 
     @property
     def is_part(self) -> bool:
@@ -56,6 +56,8 @@ class Site:
     def copied(self, at: Site | None) -> Site:
         """The same place, as that of a module which was copied somewhere: who moves the one does not move the other. A copy of a copy is of the first."""
         first = self._copied or self
+        if first._copies is None:
+            first._copies = {}
         made = first._copies.get(at)
         if made is None:
             made = first._copies[at] = Site(self.op, self.body, self.unit)

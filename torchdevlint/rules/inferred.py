@@ -31,6 +31,7 @@ from torchdevlint.rules.wording import MISMATCH
 
 _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
+_PORTABILITY = "TDL8"  # on which machines a line runs, and not where its tensors are
 
 
 class Inferred(Rule):
@@ -102,7 +103,7 @@ class _Told:
         code = row_of(fault).code
         for site in (fault.place, fault.site):
             found = self._ops.get(id(site.op)) or self._mentioned.get((code, id(site.op)))
-            if found is not None:
+            if found is not None and not found.rule.code.startswith(_PORTABILITY):
                 return found
         if fault.host is not None and (code, fault.host.kept) in self._attributes:
             return self._attributes[code, fault.host.kept]
@@ -169,8 +170,8 @@ def _words(
         return f"{_subject(told_at)} is returned with one on {where}; {advice}", met
     if fault.left is not None and told_at is fault.left:
         return (
-            f"this leaves a module on the CPU for the next turn of the loop, whose input is on {where}; move it back",
-            f"There it raises {MISMATCH}.",
+            f"this leaves a module on the CPU, where it meets a tensor on {where} in the next turn; move it back",
+            f"The next turn of the loop raises {MISMATCH}.",
         )
     if fault.host is not None and fault.host.kept and isinstance(told_at.op, ir.StoreAttribute):
         name, line = fault.host.kept, "Line {0}" if fault.site.unit is told_at.unit else "{0}"

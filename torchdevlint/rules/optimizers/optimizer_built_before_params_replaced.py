@@ -14,7 +14,7 @@ from torchdevlint.rules.build_order import (
     optimizers_over,
     sink_below,
 )
-from torchdevlint.rules.optimizers.replaced_leaves import replaced
+from torchdevlint.rules.replaced_leaves import replaced
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method, on_op
 from torchdevlint.stubs.knowledge import modules
 
@@ -113,8 +113,7 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
             yield self.report(
                 found.move,
                 f"the optimizer of line {{0}} keeps the old `{store.name}`; build the optimizer after the move",
-                detail="Where the move gives another tensor, `step()` goes on with the old one: what is used is never trained, without an error. "
-                "On the CPU the move gives the same tensor.",
+                detail="Where the move gives another tensor, `step()` goes on with the old one: what is used is never trained, without an error.",
                 case="it may be there already",
                 related=(Mention(found.built, "here the optimizer is given the tensor"),),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.class_shape import reached
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -19,7 +20,6 @@ class Replaced(NamedTuple):
 
     move: ir.Call
     built: ir.Call
-    body: ir.Body
 
 
 def replaced(store: ir.StoreAttribute, facts: Facts) -> Replaced | None:
@@ -37,16 +37,14 @@ def replaced(store: ir.StoreAttribute, facts: Facts) -> Replaced | None:
     built = {method: [*_built_over(store.name, body, facts)] for method, body in methods.items()}
     here = built.pop(facts.body.name, [])
     others = {method: calls[0] for method, calls in built.items() if calls}
-    if not _called_from(facts.body.name, methods).isdisjoint(others):
+    if not reached(facts.analysis, summary, [facts.body.name]).isdisjoint(others):
         return None
     if here:
         is_last = all(lookup.number(call) < lookup.number(store) for call in here)
-        return Replaced(move, here[-1], facts.body) if is_last else None
-    prepared = set[str]().union(*(_called_from(method, methods) for method in others))
-    if not others or facts.body.name == "__init__" or facts.body.name in prepared:
-        return None
-    method, call = next(iter(others.items()))
-    return Replaced(move, call, methods[method])
+        return Replaced(move, here[-1]) if is_last else None
+    if not others or facts.body.name in reached(facts.analysis, summary, ["__init__", *others]):
+        return None  # it may run before the optimizer is built
+    return Replaced(move, next(iter(others.values())))
 
 
 def _is_parameter(name: str, methods: dict[str, ir.Body], facts: Facts) -> bool:
@@ -84,14 +82,3 @@ def _built_over(name: str, body: ir.Body, facts: Facts) -> Iterator[ir.Call]:
     for call in lookup.kind(ir.Call):
         if call.argument("params", 0) in lists and modules.is_optimizer(facts.analysis.spelled(call.function, body)):
             yield call
-
-
-def _called_from(name: str, methods: dict[str, ir.Body]) -> set[str]:
-    """A method and those of its class that it calls, also through others."""
-    found, pending = set[str](), [name]
-    while pending:
-        method = pending.pop()
-        if method in methods and method not in found:
-            found.add(method)
-            pending += [op.name for op in Lookup.of(methods[method]).kind(ir.Attribute)]
-    return found
