@@ -116,6 +116,11 @@ class Standing:
         place = Device(HOST) if named is CPU else place
         return isinstance(value, Tensor) and isinstance(place, Device) and value.device == place.place
 
+    def are_together(self, first: ir.Register, second: ir.Register) -> bool:
+        """True for two tensors that are certainly on one device."""
+        one, other = self._raw(first), self._raw(second)
+        return isinstance(one, Tensor) and isinstance(other, Tensor) and one.device == other.device
+
     def _static(self, name: str) -> Value | None:
         """A function or class at the top of the file that a name means whenever it is read: that needs no run either."""
         if self.body.kind == "module" or any(binds(one, name) for one in scopes_of(self.body) if one.kind != "module"):

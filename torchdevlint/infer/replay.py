@@ -84,6 +84,9 @@ class Replay:
     ) -> None:
         self.ctx, self.summary, self.body, self.parameters, self.site = ctx, summary, body, parameters, site
         self._memo: dict[Term, Value] = {}
+        self._choices: dict[
+            tuple[int, Facts], tuple[OneOf, Value]
+        ] = {}  # by identity: choices are nested, and are asked for from many places
         self._done_once: list[Term] = []
         self._forgotten = 0  # of the memo
         self._copies: dict[Ref, Ref] = {}
@@ -157,6 +160,7 @@ class Replay:
     def _forget_conditions(self) -> None:
         self._residual.clear()
         self._narrowings.clear()
+        self._choices = {}
 
     def _receiver(self) -> Value:
         """The object whose method is called; None for a function."""
@@ -198,9 +202,11 @@ class Replay:
         before = {term: memo[term] for term in left if term in memo}
         known, forgotten = len(memo), self._forgotten
         memo.update(left)
+        choices, self._choices = self._choices, {}
         try:
             yield
         finally:
+            self._choices = choices
             came = len(memo) - known + self._forgotten - forgotten  # meanwhile, or a few more
             for term in list(islice(reversed(memo), came)):
                 if term.op not in _DOES:
@@ -286,14 +292,14 @@ class Replay:
             tensors.renew(ctx, held, self.value(content))
             return
         others = {key: one for key, one in rec.fields.items() if key not in rec.items}
-        saved = self._memo, self._residual
+        saved = self._memo, self._residual, self._choices
         renewed: dict[Any, Value] = {}
         for key, item in rec.items.items():
-            self._memo, self._residual = {}, {}
+            self._memo, self._residual, self._choices = {}, {}, {}
             ctx.heap[held] = Rec(rec.kind, rec.cls, {**others, key if rec.kind == "dict" else ("k", 0): item})
             here = renewal(self.value(content))
             renewed[key] = lift(as_moved, here) if here not in (NOTHING, UNKNOWN) else self._passed_over(item, content)
-        self._memo, self._residual = saved
+        self._memo, self._residual, self._choices = saved
         ctx.heap[held] = Rec(rec.kind, rec.cls, {**others, **renewed})
 
     def _passed_over(self, item: Value, content: Value) -> Value:
@@ -365,6 +371,9 @@ class Replay:
         return Cls(value.cls, self.value(value.frame) if value.frame is not None else None)
 
     def _one_of(self, value: OneOf) -> Value:
+        known = self._choices.get((id(value), self.ctx.facts))
+        if known is not None:
+            return known[1]
         found = []
         for guards, option in value.options:
             facts = self._facts(guards) if guards else guards
@@ -376,7 +385,9 @@ class Replay:
                     found.append((facts, self.value(option)))
             else:
                 found.append((facts, self.value(option)))
-        return one_of(found) if found else NOTHING
+        chosen = one_of(found) if found else NOTHING
+        self._choices[id(value), self.ctx.facts] = value, chosen
+        return chosen
 
     def _tensor(self, value: Tensor) -> Value:
         ctx, place = self.ctx, value.device

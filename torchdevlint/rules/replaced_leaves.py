@@ -1,14 +1,18 @@
-"""Leaves that a class gives an optimizer, and moves afterwards: the optimizer keeps the old ones."""
+"""Leaves that are given to an optimizer and moved afterwards: the optimizer keeps the old ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.class_shape import reached
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.sharing import Sharing, sharing_of
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.source.grounds import remembered
 from torchdevlint.stubs.knowledge import modules
 
 _GIVE_ANEW = ("param_groups", "add_param_group")
@@ -45,6 +49,72 @@ def replaced(store: ir.StoreAttribute, facts: Facts) -> Replaced | None:
     if not others or facts.body.name in reached(facts.analysis, summary, ["__init__", *others]):
         return None  # it may run before the optimizer is built
     return Replaced(move, next(iter(others.values())))
+
+
+@remembered(512)
+def replaced_here(body: ir.Body, analysis: FileFacts) -> tuple[Replaced, ...]:
+    """The moves of tensors, in one body, that an optimizer of the body has been given, where nothing goes on with the tensors themselves.
+
+    A move in a loop that the optimizer is not built in copies what `step()` has left, each time.
+    """
+    lookup = Lookup.of(body)
+    if body.kind == "class" or any(map(lookup.attributes, _GIVE_ANEW)):
+        return ()
+    return tuple(_replaced_in(sharing_of(body, analysis)))
+
+
+def _replaced_in(sharing: Sharing) -> Iterator[Replaced]:
+    lookup, cfg = Lookup.of(sharing.body), Cfg.of(sharing.body)
+    told: list[ir.Call] = []  # once for each optimizer: the other tensors are of one mistake
+    for built, given in sharing.given_to_optimizer():
+        leaf = lookup.definition(given)
+        if not isinstance(leaf, ir.Load) or _is_read_inside(leaf.name, sharing.body):
+            continue
+        bound = cfg.bindings(leaf.name, built)
+        values = [
+            load
+            for load in lookup.loads(leaf.name)
+            if cfg.bindings(leaf.name, load) == bound and _follows(built, load, cfg) and not sharing.is_asked_only(load)
+        ]
+        moves = [_moved_for_good(load, built, lookup, sharing.facts) for load in values]
+        if moves and None not in moves:
+            yield from (Replaced(move, built) for move in moves[:1] if move is not None and built not in told)
+            told.append(built)
+
+
+def _follows(first: ir.Op, second: ir.Op, cfg: Cfg) -> bool:
+    start, end = cfg.position(first), cfg.position(second)
+    if start is None or end is None:
+        return False
+    return (start.block == end.block and start.offset < end.offset) or end.block in cfg.behind(start.block)
+
+
+def _moved_for_good(load: ir.Load, built: ir.Call, lookup: Lookup, facts: Facts) -> ir.Call | None:
+    """The move of what a name holds whose result is kept or returned, in no loop that the optimizer is built outside of."""
+    methods = [op for op in lookup.readers(load.dst) if isinstance(op, ir.Attribute) and op.name in _MOVES]
+    calls = [call for method in methods for call in lookup.readers(method.dst) if isinstance(call, ir.Call)]
+    if len(lookup.readers(load.dst)) != 1 or len(calls) != 1:
+        return None
+    move, here, there = calls[0], lookup.block(calls[0]), lookup.block(built)
+    if facts.target_of_move(move) is None or here is None or there is None or not set(here.loops) <= set(there.loops):
+        return None
+    if facts.frame.is_already_at(load.dst, move.argument("device", 0)):
+        return None
+    return move if _is_kept(move.dst, lookup) else None
+
+
+def _is_kept(register: ir.Register, lookup: Lookup) -> bool:
+    """True for what is bound to a name or an attribute, or returned, also in a tuple."""
+    for op in lookup.readers(register):
+        if isinstance(op, (ir.Store, ir.StoreAttribute, ir.Return)):
+            return True
+        if isinstance(op, ir.Sequence) and op.shape == "tuple":
+            return _is_kept(op.dst, lookup)
+    return False
+
+
+def _is_read_inside(name: str, body: ir.Body) -> bool:
+    return any(Lookup.of(one).loads(name) or _is_read_inside(name, one) for one in body.functions)
 
 
 def _is_parameter(name: str, methods: dict[str, ir.Body], facts: Facts) -> bool:

@@ -14,7 +14,7 @@ from torchdevlint.rules.build_order import (
     optimizers_over,
     sink_below,
 )
-from torchdevlint.rules.replaced_leaves import replaced
+from torchdevlint.rules.replaced_leaves import Replaced, replaced, replaced_here
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method, on_op
 from torchdevlint.stubs.knowledge import modules
 
@@ -33,7 +33,7 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
     (a) An optimizer that makes state at construction (`torch.optim.Adagrad`) before a device move; (b) any optimizer before the parameters are
     replaced: `fully_shard`, `FSDP(...)`, `parallelize_module`, `to_empty`, a move to or from `meta`, `load_state_dict(..., assign=True)`,
     a new module in the place of one (`model.fc = nn.Linear(...)`), a tensor that a class has given its optimizer in a list and that another method
-    moves (`self.theta = self.theta.to(device)`).
+    moves (`self.theta = self.theta.to(device)`), a tensor that a function has given its optimizer and moves afterwards, once.
 
     ## Why is this bad?
     (a) `step()` raises, because the state stayed on the CPU. (b) Silent: `step()` updates parameters that the model no longer has, and
@@ -110,13 +110,23 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
         """`self.theta = self.theta.to(device)` where an optimizer of the class has the old one."""
         found = replaced(store, facts)
         if found is not None:
-            yield self.report(
-                found.move,
-                f"the optimizer of line {{0}} keeps the old `{store.name}`; build the optimizer after the move",
-                detail="Where the move gives another tensor, `step()` goes on with the old one: what is used is never trained, without an error.",
-                case="it may be there already",
-                related=(Mention(found.built, "here the optimizer is given the tensor"),),
-            )
+            yield self._kept(found, store.name)
+
+    @on_method("to", "cuda", "xpu")
+    def check_moved_leaf(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        """`torch.optim.Adam([delta])` before `delta = delta.to(device)`."""
+        for found in replaced_here(facts.body, facts.analysis):
+            if found.move is call:
+                yield self._kept(found, facts.text(facts.receiver(call)) or "tensor")
+
+    def _kept(self, found: Replaced, name: str) -> Report:
+        return self.report(
+            found.move,
+            f"the optimizer of line {{0}} keeps the old `{name}`; build the optimizer after the move",
+            detail="Where the move gives another tensor, `step()` goes on with the old one: what is used is never trained, without an error.",
+            case="it may be there already",
+            related=(Mention(found.built, "here the optimizer is given the tensor"),),
+        )
 
     def _told(self, optimizer: Value, call: ir.Call, facts: Facts, replaced: bool) -> Iterator[Report]:
         built = optimizer.origin

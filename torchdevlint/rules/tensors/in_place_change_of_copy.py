@@ -6,17 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.sharing import ASKED, MOVES, sharing_of, works_in_place
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_read_after
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_op
-from torchdevlint.stubs import loader
 
-_MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
 _VIEWS = frozenset({"numpy", "detach", "view", "squeeze", "unsqueeze", "t", "transpose", "permute"})
 _VIEWED = frozenset({"data", "T", "mT"})
-_ASKED = frozenset({"shape", "ndim", "dtype", "size", "dim", "numel"})  # what is read of it tells nothing of its values
-_NO_CHANGES = frozenset({"requires_grad_", "detach_", "share_memory_"})
 
 
 class InPlaceChangeOfCopy(Rule):
@@ -78,17 +75,18 @@ class InPlaceChangeOfCopy(Rule):
     def _told(self, op: ir.Op, what: str, moved: _Moved, facts: Facts, named: ir.Op | None = None) -> Report:
         place = moved.place.replace("{", "{{").replace("}", "}}")
         where = "elsewhere" if moved.method != "cpu" else "on an accelerator"
+        called = f".{moved.method}" if moved.method in MOVES else moved.method
         return self.report(
             op,
             f"{what} is lost where `{place}` is {where}; do it in place or copy it back",
-            detail=f"`.{moved.method}()` returns a copy then, and nothing reads what is changed here. Where there is nothing to copy, as in a run on the CPU, "
+            detail=f"`{called}()` returns a copy then, and nothing reads what is changed here. Where there is nothing to copy, as in a run on the CPU, "
             f"`{place}` itself is changed.",
             related=(Mention(named, "here it is copied"),) if named is not None else (),
         )
 
 
 class _Moved(NamedTuple):
-    """What a move was called on, and the method."""
+    """What a move was called on, and the method, or the function that moves."""
 
     place: str
     method: str
@@ -97,11 +95,7 @@ class _Moved(NamedTuple):
 def _in_place(call: ir.Op | None, facts: Facts) -> ir.Attribute | None:
     """The method of a call that works in place."""
     method = facts.definition(call.function) if isinstance(call, ir.Call) else None
-    return method if isinstance(method, ir.Attribute) and _works_in_place(method.name) else None
-
-
-def _works_in_place(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__") and name in loader.tensor_methods() - _NO_CHANGES
+    return method if isinstance(method, ir.Attribute) and works_in_place(method.name) else None
 
 
 def _moved(register: ir.Register, facts: Facts) -> _Moved | None:
@@ -111,12 +105,12 @@ def _moved(register: ir.Register, facts: Facts) -> _Moved | None:
         method = facts.definition(written.function) if isinstance(written, ir.Call) else None
         if isinstance(written, ir.Attribute) and written.name in _VIEWED:
             register = written.object
-        elif isinstance(method, ir.Attribute) and (method.name in _VIEWS or _works_in_place(method.name)):
+        elif isinstance(method, ir.Attribute) and (method.name in _VIEWS or works_in_place(method.name)):
             register = method.object
-        elif isinstance(written, ir.Call) and isinstance(method, ir.Attribute) and method.name in _MOVES:
+        elif isinstance(written, ir.Call) and isinstance(method, ir.Attribute) and method.name in MOVES:
             return _of_move(written, method, facts)
         else:
-            return None
+            return _of_helper(written, facts) if isinstance(written, ir.Call) else None
 
 
 def _of_move(call: ir.Call, method: ir.Attribute, facts: Facts) -> _Moved | None:
@@ -127,6 +121,17 @@ def _of_move(call: ir.Call, method: ir.Attribute, facts: Facts) -> _Moved | None
     if place.isidentifier() and not _lasts(place, call, facts):
         return None
     return _Moved(place, method.name) if place else None
+
+
+def _of_helper(call: ir.Call, facts: Facts) -> _Moved | None:
+    """What a function of the project moves and hands back: `def host(tensor): return tensor.detach().cpu()`."""
+    given = sharing_of(facts.body, facts.analysis).moved_by_helper(call)
+    if given is None or facts.frame.are_together(given, call.dst):
+        return None
+    place = _place(_below(given, facts), facts)
+    if not place or (place.isidentifier() and not _lasts(place, call, facts)):
+        return None
+    return _Moved(place, facts.text(call.function))
 
 
 def _below(register: ir.Register, facts: Facts) -> ir.Register:
@@ -150,25 +155,26 @@ def _place(register: ir.Register, facts: Facts) -> str:
 
 
 def _lasts(name: str, call: ir.Call, facts: Facts) -> bool:
-    """True for what a caller gives, and for a name that is read again."""
-    is_parameter = any(one.name == name for one in facts.body.parameters)
-    return is_parameter or is_read_after(facts.body, call, name)
+    """True for what a caller gives, a part of something else, and a name that is read again."""
+    if any(one.name == name for one in facts.body.parameters) or is_read_after(facts.body, call, name):
+        return True
+    stores = Lookup.of(facts.body).stores(name)
+    made = facts.definition(stores[0].value) if len(stores) == 1 else None
+    return isinstance(made, (ir.Attribute, ir.Subscript, ir.Iterate))
 
 
 def _only_change(store: ir.Store, facts: Facts) -> ir.Op | None:
-    """The first change in place of what a name holds, where the name is bound once and is read for nothing else."""
+    """The first change in place of what a name holds, where the name is bound once and is read for its changes alone."""
     body, lookup = facts.body, Lookup.of(facts.body)
     others = [one for one in facts.program.bodies if one is not body and Lookup.of(one).loads(store.name)]
     if others or not all(one is store or _is_of_change(one, lookup) for one in lookup.stores(store.name)):
         return None
-    found = None
-    for load in lookup.loads(store.name):
-        for reader in lookup.readers(load.dst):
-            change = _change(reader, load.dst, lookup, facts)
-            if change is None and not (isinstance(reader, ir.Attribute) and reader.name in _ASKED):
-                return None
-            found = found or change
-    return found
+    sharing = sharing_of(body, facts.analysis)
+    changes = [op for op, below in sharing.changes() if below.place == store.name and below.move is None]
+    reads = [load for name in (store.name, *sharing.rows_of(store.name)) for load in lookup.loads(name)]
+    ends = frozenset(map(id, changes))
+    is_read = not all(_feeds(load.dst, ends, lookup) for load in reads)
+    return None if is_read else next(iter(changes), None)
 
 
 def _is_of_change(store: ir.Store, lookup: Lookup) -> bool:
@@ -178,12 +184,23 @@ def _is_of_change(store: ir.Store, lookup: Lookup) -> bool:
     return isinstance(target, ir.Load) and target.name == store.name
 
 
-def _change(reader: ir.Op, held: ir.Register, lookup: Lookup, facts: Facts) -> ir.Op | None:
-    if isinstance(reader, ir.StoreSubscript) and reader.object == held and held not in (reader.value, reader.index):
-        return reader
-    if isinstance(reader, ir.AugmentedAssign) and reader.target == held and held != reader.value:
-        return reader
-    calls = lookup.readers(reader.dst) if isinstance(reader, ir.Attribute) and _works_in_place(reader.name) else ()
-    statements = [after for call in calls if isinstance(call, ir.Call) for after in lookup.readers(call.dst)]
-    is_alone = len(statements) == 1 and isinstance(statements[0], ir.Discard)
-    return statements[0] if is_alone else None
+def _feeds(register: ir.Register, changes: frozenset[int], lookup: Lookup) -> bool:
+    """True where what is read goes into changes of the same memory alone: `row[:] = sorted(row)`."""
+    for reader in lookup.readers(register):
+        if isinstance(reader, ir.Iterate):
+            continue  # its names are asked for themselves
+        if isinstance(reader, ir.Attribute) and reader.name in ASKED:
+            continue
+        is_change = id(reader) in changes
+        if isinstance(reader, ir.Call) and is_change:
+            if not all(isinstance(after, ir.Discard) for after in lookup.readers(reader.dst)):
+                return False
+        elif isinstance(reader, ir.ValueOp):
+            is_method = isinstance(reader, ir.Call) and reader.function == register
+            if is_method and not lookup.readers(reader.dst):
+                return False
+            if not is_change and not _feeds(reader.dst, changes, lookup):
+                return False
+        elif not is_change:
+            return False
+    return True
