@@ -86,13 +86,9 @@ class CopyMissesChange(Rule):
 
     def _told(self, base: Base, found: _Found, name: str) -> Report:
         assert base.move is not None
-        misses, mend = (
-            ("its change on line {0} is lost", "move the result back")
-            if found.is_lost
-            else ("misses the change on line {0}", "make it again after that")
-        )
-        read = found.place if found.is_lost else name
-        message = f"`{name}` is `{found.place}` on the CPU alone, and {misses} elsewhere; {mend}"
+        changed, read = (name, found.place) if found.is_lost else (found.place, name)
+        mend = "move the result back" if found.is_lost else "make it again after that"
+        message = f"off the CPU `{read}` misses the change of `{changed}` on line {{0}}; {mend}"
         return self.report(
             base.move,
             message,
