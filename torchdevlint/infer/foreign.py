@@ -508,6 +508,12 @@ def _loaded(ctx: Context, first: Value, args: Args, keywords: Keywords, site: Si
     """What `torch.load` gives: what was saved there in this program, moved to `map_location` where it is given."""
     saved = stored.load(ctx, first, site)
     where = keywords.get("map_location", args[1] if len(args) > 1 else NONE)
+    waiting = stored.waiting(ctx, first, where, site) if saved is None else None
+    return read_to(ctx, saved, where, site) if waiting is None else waiting
+
+
+def read_to(ctx: Context, saved: Value | None, where: Value, site: Site | None) -> Value:
+    """What was saved, if that is known, as a load with this `map_location` gives it."""
     if where == NONE:
         return saved if saved is not None else unknown(site)
     place = devices.as_device(ctx, where)
@@ -515,14 +521,34 @@ def _loaded(ctx: Context, first: Value, args: Args, keywords: Keywords, site: Si
         storage = Tensor(HOST, MANY, site)
         placed = ctx.call(where, [storage, NUMBER], {}, None)
         place = placed.device if isinstance(placed, Tensor) else NOWHERE
-    if saved is not None:  # where it was made has no part in where it is read to
-        return for_each(
-            lambda one: Tensor(HOST, one.rank, site) if isinstance(one, Tensor) and one.device == HOST else one,
-            devices.move(ctx, saved, place, site),
-        )
+    if saved is not None:
+        return for_each(lambda one: _copy_at(ctx, one, place, site), saved)
     if isinstance(place, Term) or place == NOWHERE:
         return unknown(site)
     return Term("moved", unknown(site), place, site)
+
+
+_MOST_NESTED = 4  # containers in a file
+
+
+def _copy_at(ctx: Context, saved: Value, place: Place, site: Site | None, deep: int = _MOST_NESTED) -> Value:
+    """A copy of what was saved, with its tensors at a place: where they were made has no part in where they are read to."""
+    if isinstance(saved, Tensor):
+        moved = devices.move(ctx, saved, place, site)
+        is_on_host = isinstance(moved, Tensor) and moved.device == HOST
+        return Tensor(HOST, saved.rank, site) if is_on_host else moved
+    rec = ctx.heap.get(saved) if isinstance(saved, Ref) else None
+    if rec is not None and rec.kind in ("dict", "list") and deep:
+        held = {
+            key: for_each(lambda one: _copy_at(ctx, one, place, site, deep - 1), content)
+            if isinstance(key, tuple) or key == "*"
+            else content
+            for key, content in rec.fields.items()
+        }
+        return ctx.new(site, rec.kind, rec.cls, held, tag=("read", saved))
+    if isinstance(saved, Tup) and deep:
+        return Tup(tuple(_copy_at(ctx, one, place, site, deep - 1) for one in saved.items))
+    return saved if isinstance(saved, (Const, Sort)) else devices.move(ctx, saved, place, site)
 
 
 def _transformed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:

@@ -35,6 +35,7 @@ from torchdevlint.infer.values import (
     alternatives,
     array,
     at_least,
+    for_each,
     is_open,
     least,
     shifted,
@@ -140,6 +141,9 @@ def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords:
         return left
     if ctx.mode == "summary" and _is_of_open_data(ctx, binding):
         return Term("call", Ext(signatures[0].name), tuple(args), tuple(sorted(keywords.items())), site)
+    if any(tensors.is_of_part(one) for given in binding.given.values() for one in alternatives(given)):
+        _prove(ctx, signatures, binding)
+        binding = binding._replace(given={name: _proven_parts(ctx, one) for name, one in binding.given.items()})
     operands = _operands(ctx, binding)
     receiver = Operand(_first(binding), False, "module")
     for device, several in operands.items():
@@ -251,6 +255,13 @@ def _prove(ctx: Context, signatures: tuple[Signature, ...], binding: Binding) ->
             alone = [one for one in alternatives(value) if one in ctx.weak]  # one tensor in the place of several
             for one in alone or alternatives(reading.element(ctx, value)):
                 ctx.prove(one)
+
+
+def _proven_parts(ctx: Context, given: Value) -> Value:
+    """A part of what was brought to the CPU is a tensor there, once its use proves that it is one."""
+    return for_each(
+        lambda one: tensors.as_tensor(ctx, one) if one in ctx.proven and tensors.is_of_part(one) else one, given
+    )
 
 
 def _takes_number(name: str, position: int) -> bool:

@@ -360,7 +360,10 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         stored = _stored_under(rec, key) if rec is not None else None
         if stored is not None:
             return stored
-        if holds_tensor(key) and not isinstance(key, SliceValue):
+        is_cut = isinstance(key, Tup) and key.items and not all(isinstance(one, Const) for one in key.items)
+        if (holds_tensor(key) and not isinstance(key, SliceValue)) or (
+            tensors.is_part_on_host(value) and (is_cut or key == Const(None))
+        ):
             return tensors.index(ctx, value, key, site)
         renewed = _renewed(ctx, value, name) if isinstance(name, Const) or name == NUMBER else None
         if value.op == "attribute" and ctx.mode == "summary":  # it may be a table, and what is looked up a tensor

@@ -408,7 +408,7 @@ class Replay:
             origin = value.origin if here == HOST else None
             return Tensor(here, value.rank, origin, implicit, value.follows, value.kept)
         if place.op == "device_of":  # what it was computed from tells where it was made
-            for one in alternatives(self.value(place.args[0])):
+            for one in (tensors.as_tensor(ctx, made) for made in alternatives(self.value(place.args[0]))):
                 if isinstance(one, Tensor) and one.device == here:
                     rank = None if one.rank in (0, None) and value.rank == MANY else value.rank
                     return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept or one.kept)
@@ -429,6 +429,9 @@ class Replay:
             return Tensor(Term("own", term), MANY) if is_proven else term
         self._memo[term] = UNKNOWN  # a term that holds itself
         found = _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
+        if term.op in ("item", "element", "binary") and term in self.summary.proven:
+            for one in filter(tensors.is_of_part, alternatives(found)):
+                self.ctx.prove(one)
         if self.ctx.mode == "root" and term in self.summary.proven:
             found = one_of([(guards, self._proven(term, one)) for guards, one in options_of(found)])
         if term.op in _DOES:
@@ -553,10 +556,18 @@ def _held(here: Replay, term: Term) -> Value:
 
 
 def _saved(here: Replay, term: Term) -> Value:
-    name, keys, leaves, site, chain = term.args[:5]
+    name, keys, leaves, site, chain, content = term.args[:6]
     file = paths.file_of(here.ctx, here.value(name))
-    stored.write(here.ctx, file, here.value(keys), here.value(leaves), site, chain)
+    stored.write(here.ctx, file, here.value(keys), here.value(leaves), site, chain, here.value(content))
     return NONE
+
+
+def _read(here: Replay, term: Term) -> Value:
+    name, where, site = term.args[:3]
+    path, to = here.value(name), here.value(where)
+    known = stored.found(here.ctx, paths.file_of(here.ctx, path), site)
+    waiting = stored.waiting(here.ctx, path, to, site) if known is None else None
+    return foreign.read_to(here.ctx, known, to, site) if waiting is None else waiting
 
 
 def _loaded(here: Replay, term: Term) -> Value:
@@ -680,6 +691,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
     "item": _item,
     "held": _held,
+    "read": _read,
     "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),
     "unpack": lambda here, term: reading.unpacked(here.ctx, here.value(term.args[0]), *term.args[1:4]),
     "call": _called,

@@ -126,13 +126,19 @@ def save(ctx: Context, value: Value, path: Value, site: Site | None) -> None:
         return
     file = paths.file_of(ctx, path)
     keys, leaves = _snapshot(ctx, value, file)
-    write(ctx, file, keys, leaves, site)
-    for one in alternatives(file):
-        _put(ctx, ("file", one), value)
+    write(ctx, file, keys, leaves, site, content=value)
 
 
-def write(ctx: Context, file: Value, keys: Value, leaves: Value, site: Site, inner: tuple[Site, ...] = ()) -> None:
-    """What a save does, here or, behind the calls `inner`, for who calls the function that saves."""
+def write(
+    ctx: Context,
+    file: Value,
+    keys: Value,
+    leaves: Value,
+    site: Site,
+    inner: tuple[Site, ...] = (),
+    content: Value = UNKNOWN,
+) -> None:
+    """What a save of `content` does, here or, behind the calls `inner`, for who calls the function that saves."""
     if keys == NONE:
         keys, leaves = _snapshot(ctx, leaves, file)
     held: list[tuple[Facts, Place]] = []
@@ -152,9 +158,9 @@ def write(ctx: Context, file: Value, keys: Value, leaves: Value, site: Site, inn
     for one in alternatives(file):
         if not chain:
             _put(ctx, ("here", one), TRUE)
-        _put(ctx, ("file", one), Term("unknown", site))
+        _put(ctx, ("file", one), Term("unknown", site) if content is UNKNOWN else content)
         _put(ctx, ("on host", one), Const(is_on_host))
-    _leave(ctx, Term("saved", file, keys, leaves, site, chain, *_frame(ctx)))
+    _leave(ctx, Term("saved", file, keys, leaves, site, chain, content, *_frame(ctx)))
 
 
 def load(ctx: Context, path: Value, site: Site | None) -> Value | None:
@@ -162,9 +168,23 @@ def load(ctx: Context, path: Value, site: Site | None) -> Value | None:
     file = paths.file_of(ctx, path)
     if site is not None:
         read(ctx, file, site)
+    return found(ctx, file, site)
+
+
+def waiting(ctx: Context, path: Value, where: Value, site: Site | None) -> Value | None:
+    """What a load gives of which a caller may know what was saved there: it names the file. None for any other load."""
+    file = paths.file_of(ctx, path)
+    return Term("read", file, where, site, *_frame(ctx)) if ctx.mode == "summary" and waits(file) else None
+
+
+def found(ctx: Context, file: Value, site: Site | None) -> Value | None:
+    """What this run has written to a file, where that is known now; None where it has not."""
+    if site is not None:
         ctx.put(Term("unknown", site), LOADED, file)
     rec = ctx.heap.get(FILES)
-    return rec.fields.get(("file", file)) if rec is not None and paths.is_known(file) else None
+    # Files that a number tells apart were written by one line, and hold the like.
+    is_told = paths.is_known(file) or (paths.is_literal(file) and all(one is not UNKNOWN for one in parts_of(file)))
+    return rec.fields.get(("file", file)) if rec is not None and is_told else None
 
 
 class _Known(NamedTuple):

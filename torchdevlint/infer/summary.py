@@ -151,7 +151,7 @@ class Fault(NamedTuple):
         used = self.given.call if self.given is not None and is_sample else self.site
         if is_sample and used is self.site and self.chain and self.chain[-1].unit is not used.unit:
             return next(way for way in self.chain if way.unit is self.chain[-1].unit)
-        if made is None or is_sample:
+        if made is None or is_sample or self.is_left_behind:
             return used
         # What one file makes and another lets meet is moved by the file that brings it there.
         together = self.chain[-1].unit if self.chain else self.site.unit
@@ -166,7 +166,15 @@ class Fault(NamedTuple):
         made = self.host.origin if self.host is not None else None
         if self.beside is not None or made is None or self.roles[0] in ("weight", "kept weight"):
             return False
+        if self.is_left_behind:
+            return False
         return self.roles[0] == "module" or (made.is_part and _is_made_with_its_module(made))
+
+    @property
+    def is_left_behind(self) -> bool:
+        """True for what was computed from a parameter of a module, which has moved since: it meets one of that module."""
+        made = self.host.origin if self.host is not None else None
+        return made is not None and made.is_part and self.roles[0] != "module" and self.other.origin == made
 
     @property
     def told_at(self) -> Site:

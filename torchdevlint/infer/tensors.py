@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator as python_operators
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from torchdevlint.infer import (
     annotated,
@@ -130,6 +130,10 @@ _OTHERS_HAVE = (
         "square sqrt exp sinc".split()
     )
 )
+_PYTHON_HAS = frozenset().union(*map(dir, (dict, list, str, set, float)))
+_OVER_DIMENSIONS = frozenset(
+    "mean std var softmax log_softmax max min argmax argmin norm squeeze unsqueeze view reshape permute flatten".split()
+)
 _MODULES_HAVE = frozenset("values apply_ type float double half requires_grad_".split())
 _ALSO_PROOF = frozenset({"exp", "sqrt", "detach", "pow", "backward", "sqrt_", "norm", "square"})
 
@@ -194,12 +198,13 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
         if value.op in ("item", "element"):
             moved = devices.whole(value)
             if moved.op == "moved" and (moved.args[1] == HOST or value in ctx.proven):
-                return Tensor(moved.args[1], None, moved.args[2] if moved.args[1] == HOST else None)
+                rank = MANY if moved.args[1] == HOST and value in ctx.proven else None
+                return Tensor(moved.args[1], rank, moved.args[2] if moved.args[1] == HOST else None)
         if value.op == "attribute" and value in ctx.proven and isinstance(value.args[0], Term):
             moved = devices.whole(value.args[0])
             if moved.op == "moved" and isinstance(moved.args[1], Term) and moved.args[1].op == "near":
                 return Tensor(moved.args[1], None)  # a part of what a model gives back
-        if value.op == "binary" and ctx.mode != "summary":
+        if value.op == "binary" and (ctx.mode != "summary" or not value.waits):
             # nothing more will be known: the other operand may be a number
             known = {} if known is None else known
             if value not in known:
@@ -221,7 +226,8 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
 def _of_sum(ctx: Context, value: Term, known: dict[Term, Value]) -> Value:
     """The tensor that an operation on two operands gives where one of them is known; the value itself where none is."""
     sides = [as_tensor(ctx, one, known) for side in (value.args[1], value.args[2]) for one in alternatives(side)]
-    tensor = next((one for one in sides if isinstance(one, Tensor)), None)
+    tensors = [one for one in sides if isinstance(one, Tensor)]
+    tensor = next((one for one in tensors if one.rank not in (0, None)), tensors[0] if tensors else None)
     is_certain = tensor is not None and (
         tensor.device != HOST
         or tensor.rank not in (0, None)
@@ -629,14 +635,21 @@ def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left:
         return UNKNOWN  # a dict, and no tensor
     if not is_left:
         claim_index(ctx, value, parts, site)
-    if isinstance(value, Term) and value.op == "moved" and any(isinstance(part, Tensor) for part in parts):
-        moved = as_tensor(ctx, value)  # nothing else that is moved is indexed with a tensor
+    is_on_way = isinstance(value, Term) and (value.op == "moved" or is_part_on_host(value))
+    if is_on_way and any(isinstance(part, Tensor) or _is_cut_of_array(part) for part in parts):
+        ctx.prove(value)  # nothing else that is moved is indexed so
+        moved = as_tensor(ctx, value)
         value = moved if isinstance(moved, Tensor) else value
     if not isinstance(value, Tensor):
         return Term("item", value, key)
     if value.rank == 0 and isinstance(key, Const) and type(key.value) is int:
         return NUMBER  # `loss.data[0]`: a number before torch 0.4, and no other torch comes behind it
     return Tensor(value.device, _rank_of_index(value.rank, parts), value.origin, value.implicit, kept=value.kept)
+
+
+def _is_cut_of_array(part: Value) -> bool:
+    """True for an index that no list, text or dict takes: `None`, `...`."""
+    return part in (NONE, Const(Ellipsis))
 
 
 def claim_index(ctx: Context, value: Value, parts: Sequence[Value], site: Site | None, role: str = "indexed") -> bool:
@@ -990,11 +1003,18 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
 
     if function is UNKNOWN:  # it nests too deeply
         return unknown(site)
-    value, name = function.args
+    value: Value = function.args[0]
+    name: str = function.args[1]
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
         return devices.move(ctx, value, place, site) if place is not None else value
     is_settled = isinstance(value, Term) and (value.op == "moved" or (value.op == "binary" and ctx.mode != "summary"))
+    is_part = not is_settled and is_part_on_host(value)
+    if is_part and name in _CASTS and name not in devices.MOVES:
+        return value  # a module has the method, too
+    if is_part and (proves_tensor(name) or "dim" in keywords or (name in _OVER_DIMENSIONS and args)):
+        ctx.prove(value)
+    is_settled = is_settled or (is_part and name not in _PYTHON_HAS)
     if is_settled and _is_method_of_tensors(name) and isinstance(known := as_tensor(ctx, value), Tensor):
         return method(ctx, known, name, args, keywords, site)
     if name == "numpy" and not args:
@@ -1021,6 +1041,21 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
     if name in ("assertRaises", "assertRaisesRegex"):
         return EXPECTED_ERROR
     return residual(ctx, function, args, keywords, site)
+
+
+def is_part_on_host(value: Value) -> TypeGuard[Term]:
+    """True for a part of a batch or a checkpoint that was brought to the CPU."""
+    if not isinstance(value, Term):
+        return False
+    whole = devices.whole(value)
+    return whole is not value and whole.op == "moved" and whole.args[1] == HOST
+
+
+def is_of_part(value: Value, deep: int = 3) -> bool:
+    """True for such a part, and for arithmetic with one."""
+    if isinstance(value, Term) and value.op == "binary" and deep:
+        return any(is_of_part(one, deep - 1) for one in value.args[1:])
+    return is_part_on_host(value)
 
 
 def _fits(ctx: Context, name: str, args: Args, keywords: Keywords) -> bool:

@@ -685,6 +685,7 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
         _tell_apart(found, ways)
     if len(found) > MOST_ALTERNATIVES:
         _join_texts(found)
+        _join_origins(found)
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES and not (
@@ -714,6 +715,16 @@ def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard
             parts = (term if outcome else Term("not", term) for term, outcome in sorted(other, key=hash))
             found[value] = frozenset({(Term("all", *parts), False)})
             return
+
+
+def _join_origins(found: dict[Value, frozenset[Guard]]) -> None:
+    """Of many tensors that differ in where they were made alone, as the parameters of a model do, the first stands for all."""
+    first: dict[Any, Tensor] = {}
+    for one in [one for one in found if isinstance(one, Tensor)]:
+        key = one.device, one.rank, one.implicit, one.follows, one.kept
+        standing = first.setdefault(key, one)
+        if standing is not one:
+            found[standing] &= found.pop(one)
 
 
 def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
