@@ -100,3 +100,39 @@ def test_what_was_computed_of_a_parameter_stays_behind_the_module() -> None:
     source = "import torch\nfrom torch import nn\n" + LAYERS.format(layers="self.layer = nn.Linear(3, 3)", before="")
     (found,) = [one for one in check_source(source) if one.code in ("TDL504", "TDL505", "TDL515", "TDL401")]
     assert found.code != "TDL401" and "module" not in found.message
+
+
+COUNTED = """
+import os
+
+class Tasks:
+    def __init__(self, folder):
+        self.folder, self.kept = folder, []
+
+    def path(self, task):
+        return os.path.join(self.folder, "task%02d.pt" % task)
+
+    def save(self, task, mean):
+        torch.save({{"mean": mean}}, self.path(task))
+
+    def reload(self):
+        task = 0
+        while os.path.exists(self.path(task)):
+            self.kept.append(torch.load(self.path(task){where}))
+            task += 1
+
+def main():
+    tasks = Tasks("x")
+    for task, mean in enumerate([torch.zeros(3, device="cuda"), torch.ones(3, device="cuda")]):
+        tasks.save(task, mean)
+    tasks.reload()
+    for state in tasks.kept:
+        state["mean"] + torch.zeros(3, device="cuda")
+
+main()
+"""
+
+
+@pytest.mark.parametrize(("where", "is_told"), [("", False), (', map_location="cpu"', True)])
+def test_files_that_a_count_tells_apart(where: str, is_told: bool) -> None:
+    assert ("broken" in told(COUNTED.format(where=where))) == is_told

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ from torchdevlint.infer.values import (
     HOST,
     NONE,
     NOWHERE,
+    NUMBER,
     TRUE,
     UNKNOWN,
     Bound,
@@ -33,9 +35,11 @@ from torchdevlint.infer.values import (
     Site,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
+    join,
     options_of,
     parts_of,
     waits,
@@ -158,7 +162,7 @@ def write(
     for one in alternatives(file):
         if not chain:
             _put(ctx, ("here", one), TRUE)
-        _put(ctx, ("file", one), Term("unknown", site) if content is UNKNOWN else content)
+        _put(ctx, ("file", _alike(one)), Term("unknown", site) if content is UNKNOWN else content)
         _put(ctx, ("on host", one), Const(is_on_host))
     _leave(ctx, Term("saved", file, keys, leaves, site, chain, content, *_frame(ctx)))
 
@@ -184,7 +188,47 @@ def found(ctx: Context, file: Value, site: Site | None) -> Value | None:
     rec = ctx.heap.get(FILES)
     # Files that a number tells apart were written by one line, and hold the like.
     is_told = paths.is_known(file) or (paths.is_literal(file) and all(one is not UNKNOWN for one in parts_of(file)))
-    return rec.fields.get(("file", file)) if rec is not None and is_told else None
+    if rec is None or not is_told:
+        return None
+    known: Value | None = rec.fields.get(("file", _alike(file)))
+    if known is not None:
+        return known
+    saved = [key[1] for key in rec.fields if isinstance(key, tuple) and key[0] == "file"]
+    fitting = [rec.fields["file", one] for one in saved if _fits(file, one) or _fits(one, _alike(file))]
+    return join(*fitting) if fitting else None
+
+
+def _alike(file: Value) -> Value:
+    """A path for all those of which a number tells one from another, whether it is counted or begins at nought."""
+    if not isinstance(file, Text):
+        return file
+    return Text(file.name, tuple(NUMBER if _is_counted(part) else part for part in file.parts))
+
+
+def _fits(file: Value, pattern: Value) -> bool:
+    """True for a path that another one stands for, which has numbers in it: "{folder}/task0.pt" of "{folder}/task{number}.pt"."""
+    values: list[Value] = []
+
+    def written(path: Value, number: str, literal: Callable[[str], str]) -> str:
+        found = ""
+        for part in path.parts if isinstance(path, Text) else (path,):
+            if isinstance(part, Const):
+                found += literal(str(part.value))
+            elif part == NUMBER:
+                found += number
+            else:
+                values.extend([part] if part not in values else [])
+                found += f"<{values.index(part)}>"
+        return found
+
+    if not isinstance(pattern, Text) or NUMBER not in pattern.parts:
+        return False
+    return re.fullmatch(written(pattern, r"\d+", re.escape), written(file, "0", str)) is not None
+
+
+def _is_counted(part: Value) -> bool:
+    several = alternatives(part)
+    return NUMBER in several and all(one == NUMBER or isinstance(one, Const) for one in several)
 
 
 class _Known(NamedTuple):
@@ -209,7 +253,9 @@ def read(
     known = known or _Known()
     rec = ctx.heap.get(FILES)
     fields = rec.fields if rec is not None else {}
-    is_written = known.is_written or all(paths.is_known(one) and ("file", one) in fields for one in alternatives(file))
+    is_written = known.is_written or all(
+        paths.is_known(one) and ("file", _alike(one)) in fields for one in alternatives(file)
+    )
     whole = [part for one in alternatives(file) for part in (one, *paths.parts_of_path(one))]
     is_downloaded = known.is_downloaded or any(("downloaded", part) in fields for part in whole if _is_variable(part))
     chain = (*inner, *ctx.chain)
@@ -329,8 +375,8 @@ def called(ctx: Context, function: Value, args: list[Value], site: Site | None) 
                 nobody_knows = ((frozenset[Any](), NOWHERE),)
                 other = Write(site, file, frozenset(), nobody_knows, ctx.facts, ctx.chain, ctx.mode, False, True)
                 ctx.analysis.heard.writes.append(other)
-            if rec is None or ("file", file) not in rec.fields:
-                _put(ctx, ("file", file), UNKNOWN)
+            if rec is None or ("file", _alike(file)) not in rec.fields:
+                _put(ctx, ("file", _alike(file)), UNKNOWN)
 
 
 def _is_trainer(function: Value, site: Site | None) -> bool:

@@ -718,10 +718,10 @@ def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard
 
 
 def _join_origins(found: dict[Value, frozenset[Guard]]) -> None:
-    """Of many tensors that differ in where they were made alone, as the parameters of a model do, the first stands for all."""
+    """Of many parameters that differ in where they were made alone, as those of a model do, the first stands for all."""
     first: dict[Any, Tensor] = {}
-    for one in [one for one in found if isinstance(one, Tensor)]:
-        key = one.device, one.rank, one.implicit, one.follows, one.kept
+    for one in [one for one in found if isinstance(one, Tensor) and one.follows]:
+        key = one.device, one.rank, one.implicit, one.kept
         standing = first.setdefault(key, one)
         if standing is not one:
             found[standing] &= found.pop(one)

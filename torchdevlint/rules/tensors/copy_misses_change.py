@@ -87,7 +87,7 @@ class CopyMissesChange(Rule):
     def _told(self, base: Base, found: _Found, name: str) -> Report:
         assert base.move is not None
         changed, read = (name, found.place) if found.is_lost else (found.place, name)
-        mend = "move the result back" if found.is_lost else "make it again after that"
+        mend = "move the result back" if found.is_lost else "make it again, or clone it"
         message = f"off the CPU `{read}` misses the change of `{changed}` on line {{0}}; {mend}"
         return self.report(
             base.move,
