@@ -83,3 +83,23 @@ def test_a_state_that_was_loaded_before_the_move_stays_behind(text: str) -> None
 )
 def test_a_state_that_is_where_the_parameters_are_is_not_told(text: str) -> None:
     assert told(text) == []
+
+
+WRITTEN = """
+model = nn.Linear(3, 3).to("cuda")
+optimizer = torch.optim.Adam(model.parameters())
+kept = {n: {k: v.detach().cpu() for k, v in optimizer.state[p].items()} for n, p in model.named_parameters()}
+if clears:
+    optimizer.state.clear()
+for n, p in model.named_parameters():
+    entry = optimizer.state[p]
+    for key, value in kept[n].items():
+        entry[key] = value.clone()WHERE
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("where", "is_told"), [("", True), (".to(p.device)", False)])
+@pytest.mark.parametrize("clears", ["True", "False"])
+def test_state_that_the_program_puts_back_by_hand(where: str, clears: str, is_told: bool) -> None:
+    assert bool(told(WRITTEN.replace("WHERE", where).replace("if clears", f"if {clears}"))) == is_told

@@ -70,10 +70,23 @@ def filled(ctx: Context, optimizer: Ref, site: Site | None) -> None:
 
 def stepped(ctx: Context, optimizer: Ref, site: Site | None) -> None:
     """`optimizer.step()` computes with the parameters, where they are now, and with its state, which no move of the module brings along."""
-    held = ctx.heap[optimizer].fields.get(FILLED)
-    params = _now(ctx, optimizer) if held is not None else []
-    if held is not None and params:
-        claims.claim(ctx, "same", [Operand(held, role=STATE), Operand(join(*params))], site)
+    loaded, written = ctx.heap[optimizer].fields.get(FILLED), _written(ctx, optimizer)
+    params = _now(ctx, optimizer) if loaded is not None or written is not None else []
+    for held in (loaded, written) if params else ():
+        if held is not None:
+            claims.claim(ctx, "same", [Operand(held, role=STATE), Operand(join(*params))], site)
+
+
+def _written(ctx: Context, optimizer: Ref) -> Value | None:
+    """What the program itself has put on the CPU of what the optimizer keeps: `optimizer.state[p][name] = value`. Counts of steps may be there."""
+    whole = [ctx.rec(one) for one in alternatives(ctx.heap[optimizer].fields.get(".state", UNKNOWN))]
+    of_each = [one for rec in whole if rec is not None for held in rec.items.values() for one in alternatives(held)]
+    found: list[Value] = []
+    for rec in map(ctx.rec, of_each):
+        if rec is not None and rec.kind == "dict":
+            found += [one for key, held in rec.items.items() if key != ("k", "step") for one in alternatives(held)]
+    is_brought = any(isinstance(one, Tensor) and one.device == HOST and one.origin is not None for one in found)
+    return join(*found) if is_brought else None
 
 
 def _now(ctx: Context, optimizer: Ref) -> list[Tensor]:
@@ -109,7 +122,7 @@ def _fields(ctx: Context, held: list[Tensor], state: dict[Any, Value], site: Sit
     of_one = ctx.new(site, "dict", None, state, tag="state of one")
     return {
         ".param_groups": ctx.new(site, "list", None, {"*": group}, tag="groups"),
-        ".state": ctx.new(site, "dict", None, {"*": of_one}, tag="state"),
+        ".state": ctx.new(site, "dict", None, {"*": of_one, "default": Ext("builtins.dict")}, tag="state"),
     }
 
 

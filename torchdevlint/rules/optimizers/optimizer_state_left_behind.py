@@ -83,6 +83,14 @@ class OptimizerStateLeftBehind(Inferred):
         self, fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
     ) -> tuple[str, str]:
         """The load, and what the next step finds."""
+        if (
+            fault.host is not None and fault.host.implicit != "always"
+        ):  # no load, which brings the state to the parameters
+            where = where_is(fault, there)
+            return (
+                f"what the program puts into the optimizer's state is on the CPU, its parameters on {where}; move it there",
+                '`step()` computes with both: on an accelerator that raises "Expected all tensors to be on the same device".',
+            )
         loads = fault.host is not None and told_at is fault.host.origin
         what = "the optimizer gets its state here, before its model is moved" if loads else "this leads to a step"
         what += "" if loads else " of an optimizer that got its state before its model was moved"
