@@ -53,3 +53,26 @@ def test_a_field_is_what_its_class_says(lines: str, found: dict[str, bool]) -> N
     told = {one.code: one.fix is not None for one in check_source(HEAD + lines)}
     assert told.keys() == found.keys()
     assert all(told[code] is has_fix for code, has_fix in found.items() if code == "TDL501")
+
+
+GENERATOR = """
+from dataclasses import dataclass
+
+@dataclass
+class Buffer:
+    storage: torch.device
+    size: int = 3
+
+    def __post_init__(self):
+        self.storage = torch.device(self.storage)
+        self.gen = torch.Generator(DEVICE)
+
+    def sample(self, n):
+        return torch.randint(self.size, (n,), generator=self.gen, device=self.storage)
+"""
+
+
+@pytest.mark.parametrize(("device", "count"), [("", 1), ("device=self.storage", 0)])
+def test_what_the_constructor_of_a_dataclass_is_given(device: str, count: int) -> None:
+    found = check_source("import torch\n" + GENERATOR.replace("DEVICE", device))
+    assert [one.code for one in found] == ["TDL513"] * count

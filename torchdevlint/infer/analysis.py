@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer import autograd, callers, claims, classes, devices, tensors
 from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.annotated import says_tensor
-from torchdevlint.infer.calls import bind
+from torchdevlint.infer.calls import bind, fill
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
@@ -837,6 +837,12 @@ class Analysis:
         if isinstance(init, Func):
             ctx.mute = False
             self._call_open(ctx, init.body, ref, {**(_objects_by_default(ctx, init) if is_module else {}), **given})
+            ctx.mute = True
+        elif not is_module and (
+            names := [name for name, has_default in classes.field_names(self, cls) if not has_default]
+        ):
+            ctx.mute = False
+            fill(ctx, value, ref, [], {**{name: Term("parameter", cls.body, name) for name in names}, **given}, None)
             ctx.mute = True
         if is_module:
             devices.move_module(ctx, ref, OWN_SELF)

@@ -518,7 +518,7 @@ def construct(
     if base:
         call(ctx, Ext(base + ".__init__"), [ref, *args], keywords, site)
     if not ctx.heap[ref].fields or not classes.is_tuple(analysis, cls):
-        _fill(ctx, function, ref, list(args), keywords, site)
+        fill(ctx, function, ref, list(args), keywords, site)
     return ref
 
 
@@ -547,7 +547,7 @@ def _member(ctx: Context, function: Cls, value: Value, site: Site | None) -> Val
     return join(*fitting) if fitting else unknown(site)
 
 
-def _fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Keywords, site: Site | None) -> None:
+def fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Keywords, site: Site | None) -> None:
     """What the constructor of a dataclass or named tuple does."""
     cls, given = function.cls, classes.given_once(ctx.analysis, function.cls)
     is_tuple = classes.is_named_tuple(ctx.analysis, cls)

@@ -122,7 +122,7 @@ def _fields(ctx: Context, held: list[Tensor], state: dict[Any, Value], site: Sit
     of_one = ctx.new(site, "dict", None, state, tag="state of one")
     return {
         ".param_groups": ctx.new(site, "list", None, {"*": group}, tag="groups"),
-        ".state": ctx.new(site, "dict", None, {"*": of_one, "default": Ext("builtins.dict")}, tag="state"),
+        ".state": ctx.new(site, "dict", None, {"*": of_one}, tag="state"),
     }
 
 
