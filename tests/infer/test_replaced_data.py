@@ -76,3 +76,31 @@ def test_a_tensor_is_where_its_new_data_is(text: str) -> None:
 @pytest.mark.parametrize("text", FAULTY.values(), ids=FAULTY)
 def test_it_meets_what_is_elsewhere(text: str) -> None:
     assert verdicts(text) == ["broken"]
+
+
+TWO_OF_A_LINE = """
+def conv():
+    return nn.Linear(3, 3)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([conv()])
+
+    def forward(self, x):
+        return self.layers[0](x)
+
+def halve(layer):
+    if isinstance(layer, nn.Linear):
+        layer.weight.data = layer.weight.data.half()
+
+first = Net()
+first.to("cuda")
+second = Net()
+second.apply(halve)
+first(torch.zeros(3, device="cuda"))
+"""
+
+
+def test_a_layer_that_another_object_made_on_the_same_line_stays_where_it_is() -> None:
+    assert verdicts(TWO_OF_A_LINE) == []

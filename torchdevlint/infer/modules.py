@@ -767,7 +767,10 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
         if isinstance(one, Tensor) and one.origin is not None:
             ctx.put(Ref(("data", one.origin)), OF_DATA, place)
             for ref, held in list(ctx.heap.items()) if one.follows else ():
-                if held.kind == "module" and held.fields.get("@origin") is one.origin.whole:
+                is_of_line = held.kind == "module" and held.fields.get("@origin") is one.origin.whole
+                if (
+                    is_of_line and held.fields.get("@device", one.device) == one.device
+                ):  # one that is elsewhere is another of that line
                     ctx.note_move(ref)
                     ctx.put(ref, "@device", place)
     rec = ctx.heap.get(owner) if isinstance(owner, Ref) else None
