@@ -530,3 +530,44 @@ net = convert(zoo_of_another_library.create().to("cuda"))
 print(net(torch.ones(2, 3, device="cuda")))
 """
     assert told(tmp_path, {"convert.py": convert, "main.py": main}, "main.py") == []
+
+
+BASE = """import torch
+
+class Detector:
+    def fit(self, x):
+        self.build()
+        self.prepare()
+        return self.step(x)
+
+    def build(self):
+        pass
+
+    def prepare(self):
+        self.model = self.model.to("cuda")
+
+    def step(self, x):
+        pass
+"""
+DERIVED = """import torch
+from torch import nn
+from base import Detector
+
+class Gan(Detector):
+    def build(self):
+        self.generator = nn.Linear(3, 3)
+
+    def prepare(self):
+        self.generator.{move}
+
+    def step(self, x):
+        return self.generator(torch.zeros(3, device="cuda"))
+
+Gan().fit(torch.zeros(3))
+"""
+
+
+@pytest.mark.parametrize(("move", "is_told"), [('to("cuda")', False), ("eval()", True)])
+def test_a_base_of_another_file_calls_what_a_class_overrides(tmp_path: Path, move: str, is_told: bool) -> None:
+    files = {"base.py": BASE, "main.py": DERIVED.format(move=move)}
+    assert any(verdict == "broken" for _, _, verdict in told(tmp_path, files, "main.py")) == is_told

@@ -313,7 +313,7 @@ def attribute_of(
 ) -> Value | None:
     """A method (bound to `receiver`), a property's value, or what the class body binds; None where there is none.
 
-    With `final`, the receiver may be of a subclass: nothing is said of a method that a subclass of the file overrides, or that is there for those of others.
+    With `final`, the receiver may be of a subclass: nothing is said of a method that a subclass overrides, or that is there for those of others.
     """
     for one in bases_of(ctx.analysis, cls.cls):
         found = _own(ctx, one, cls.frame, name)
@@ -333,7 +333,10 @@ def attribute_of(
 
 
 def _is_overridden(ctx: Context, cls: ir.Class, name: str) -> bool:
-    return any(name in sub.methods for sub in ctx.analysis.unit_of(cls.body).subclasses.get(cls, ()))
+    unit = ctx.analysis.unit_of(cls.body)
+    if any(name in sub.methods for sub in unit.subclasses.get(cls, ())):
+        return True
+    return name in ctx.analysis.kept.imports.overriding(unit, cls.name)
 
 
 def _own(ctx: Context, cls: ir.Class, frame: Value | None, name: str) -> Value | ir.Body | None:

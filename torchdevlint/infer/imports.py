@@ -79,6 +79,16 @@ def dependents_of(files: Files, path: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _overriding(files: Files, path: str, cls: str) -> frozenset[str]:
+    found: set[str] = set()
+    for other in files.importing(path):
+        program = files.program(other) if files.says(other, cls.encode()) else None
+        for one in program.classes if program is not None else ():
+            if any(base.rpartition(".")[2] == cls for base in one.bases):
+                found |= one.methods.keys()
+    return frozenset(found - {"__init__"})
+
+
 class Global(NamedTuple):
     """A name at the top of another file that is bound to something that its module makes."""
 
@@ -144,6 +154,15 @@ class Imports:
         found = [path for path, program in programs if program is not None and registers(program, unit)]
         units = map(self.unit, found if len(found) <= MOST_REGISTERING else ())  # of a part of a table nothing follows
         return tuple(one for one in units if one is not None and one is not unit)
+
+    def overriding(self, unit: Unit, cls: str) -> frozenset[str]:
+        """The methods that classes of the files that import this one have, and that inherit from a class of it: they are called in the place of its own."""
+        if self.files is None:
+            return frozenset()
+        if self._base is not None and unit.path not in self._dependents:
+            return self._base.overriding(unit, cls)
+        files, key = self.files, ("overriding", unit.path, cls)
+        return grounds.kept_in(self._known, key, lambda: _overriding(files, unit.path, cls), meanwhile=frozenset())
 
     def sets_current_device(self, unit: Unit) -> bool:
         """True where a file of the project, or one that stands alone, may make an accelerator the current one."""
