@@ -479,12 +479,29 @@ def _parameter(first: Value, site: Site | None) -> Value:
 
 
 def _copied(data: Value) -> Value | None:
-    """`torch.tensor(x)` of a tensor is where that is (torch/csrc/utils/tensor_new.cpp, `internal_new_from_data`); None for other data."""
-    if not all(isinstance(one, Tensor) for one in alternatives(data)):
+    """`torch.tensor(x)` of a tensor is where that is (torch/csrc/utils/tensor_new.cpp, `internal_new_from_data`); None for other data.
+
+    Where one of several things is a tensor, what nobody knows may be one as well, and so may be what an unknown function makes of tensors.
+    """
+    several = alternatives(data)
+    if not any(isinstance(one, Tensor) or _may_be_made_of_tensors(one) for one in several):
         return None
-    return lift(
-        lambda one: Tensor(one.device, one.rank, one.origin, one.implicit) if isinstance(one, Tensor) else one, data
-    )
+    found = [_copy_of(one) for one in several]
+    return join(*(one for one in found if one is not None))
+
+
+def _copy_of(one: Value) -> Value | None:
+    if isinstance(one, Tensor):
+        return Tensor(one.device, one.rank, one.origin, one.implicit)
+    return UNKNOWN if isinstance(one, (Term, Ref)) else None
+
+
+def _may_be_made_of_tensors(value: Value) -> bool:
+    """True for what a function that nobody can look into has made of a tensor, and for a part of that."""
+    while isinstance(value, Term) and value.op in ("item", "element", "unpack"):
+        value = value.args[0]
+    given = value.args[1] if isinstance(value, Term) and value.op == "call" else ()
+    return any(isinstance(one, Tensor) for one in given)
 
 
 def _converted(ctx: Context, first: Value, keywords: Keywords, site: Site | None) -> Value:
