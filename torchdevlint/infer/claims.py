@@ -388,8 +388,8 @@ def _judge(
         if kind == "index":
             return False  # an index may stay on the CPU
         a, b = b, a
-    if kind == "index" and b.tensor.rank == 0:
-        return False  # read as a number
+    if kind == "index" and b.tensor.rank in (0, None):
+        return False  # read as a number, or it may be (torch/csrc/autograd/python_variable_indexing.cpp)
     host, other = a.tensor, b.tensor
     if host.device != HOST or host.origin is None or a.is_moved or (ctx.is_first and a.is_replaced):
         return False

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
+    annotated,
     arrays,
     autograd,
     claims,
@@ -325,9 +326,12 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
     if name in ("torch.as_tensor", "torch.asarray"):
         return _converted(ctx, first, keywords, site)
     if name == "torch.tensor" and keywords.get("device", NONE) == NONE:
-        copied = _copied(args[0] if args else keywords.get("data", UNKNOWN))
+        data = args[0] if args else keywords.get("data", UNKNOWN)
+        copied = _copied(data)
         if copied is not None:
             return copied
+        if ctx.mode == "summary" and is_open(data) and data.waits and not annotated.is_number(data):
+            return Term("call", Ext(name), tuple(args), tuple(sorted(keywords.items())), site)
     if ctx.is_any_machine and functions.AVAILABILITY.get(name):
         return Term("available", Const(name))
     if name in _CUDA_WORKS:
