@@ -161,3 +161,22 @@ def test_a_hostile_cell_cannot_pass_as_a_border() -> None:
 def test_no_notebook_is_a_source_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
         Notebook.from_bytes("a.ipynb", b"")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["ls /content/checkpoints/"],
+        ["cd ..", "pip install -q torch"],
+        ["if missing:", "    mkdir -p data/raw"],
+    ],
+)
+def test_a_line_magic_needs_no_sign_where_it_is_no_python(lines: list[str]) -> None:
+    found = checked(stored(code("\n".join(lines)), code(LOAD))).findings
+    assert [one.code for one in found] == ["TDL101"]
+
+
+@pytest.mark.parametrize("line", ["ls = 3", "run (x)", "cat -x", "time\t", "more: int = 3", "run(x, ["])
+def test_what_is_python_is_no_magic(line: str) -> None:
+    masks = Masks("key")
+    assert masked([line], masks) == [line]

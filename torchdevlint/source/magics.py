@@ -6,6 +6,7 @@ plain assignment; `%%name` makes the whole cell something else (source: IPython.
 
 from __future__ import annotations
 
+import ast
 import re
 
 # Cells that begin so hold Python all the same.
@@ -14,6 +15,11 @@ PYTHON_CELLS = frozenset(("capture", "prun", "time", "timeit"))
 _CELL = re.compile(r"\s*%%(\w*)")
 _LINE = re.compile(r"(?P<indent>[ \t]*)(?:[%!?].*|(?:[\w.]+)\?{1,2}[ \t]*)\Z", re.DOTALL)
 _ASSIGNED = re.compile(r"(?P<indent>[ \t]*[\w.,* \t]*[\w.]\s*=\s*)(?:[%!].*)\Z", re.DOTALL)
+# Line magics and aliases, which need no `%` where the line is no Python (`ls /data/`, IPython.core.magics, IPython.core.alias: `default_aliases`).
+_AUTOMATIC = re.compile(
+    r"(?P<indent>[ \t]*)(?:alias|autoreload|bookmark|cat|cd|clear|conda|config|cp|debug|echo|edit|env|history|less|load|load_ext|ls|man|matplotlib|mkdir|more|mv"
+    r"|pip|prun|pwd|pylab|reload_ext|rm|rmdir|run|save|set_env|store|system|time|timeit|who|whos|xmode)[ \t]+\S.*\Z"
+)
 _TOKEN = re.compile(r"\"\"\"|'''|\"|'|\#|[(\[{]|[)\]}]|\\\Z")
 _STRING_END = {'"""': re.compile(r'(?:\\.|[^\\])*?"""', re.DOTALL), "'''": re.compile(r"(?:\\.|[^\\])*?'''", re.DOTALL)}
 _SHORT_STRING = {'"': re.compile(r'(?:\\.|[^\\"])*"'), "'": re.compile(r"(?:\\.|[^\\'])*'")}
@@ -59,7 +65,7 @@ def masked(lines: list[str], masks: Masks) -> list[str]:
             continued = line.endswith("\\")
             result.append(masks.hide(line).replace("0#", "#", 1) if line.strip() else line)
             continue
-        match = (_LINE.match(line) or _ASSIGNED.match(line)) if state.at_start else None
+        match = (_LINE.match(line) or _ASSIGNED.match(line) or _automatic(line)) if state.at_start else None
         if match is None:
             state.feed(line)
             result.append(line)
@@ -68,6 +74,20 @@ def masked(lines: list[str], masks: Masks) -> list[str]:
         continued = line.endswith("\\")
         result.append(indent + masks.hide(line[len(indent) :]))
     return result
+
+
+def _automatic(line: str) -> re.Match[str] | None:
+    """A magic without its `%`: the line is no Python, and begins none."""
+    match = _AUTOMATIC.match(line)
+    if match is None:
+        return None
+    try:
+        ast.parse(line.strip())
+    except (SyntaxError, ValueError):
+        state = _State()
+        state.feed(line)
+        return match if state.at_start and not line.rstrip().endswith(":") else None
+    return None
 
 
 class _State:
