@@ -46,6 +46,7 @@ _HINTS = (b"_cuda", b"current_device", b"cpp_extension", *(word.encode() for wor
 _IMPORTS_HINT = re.compile(
     rb"(?m)^[ \t]*(?:from|import)\b[^\n]*(?:" + b"|".join(re.escape(hint) for hint in _HINTS) + rb")|current_device"
 )
+_ASKS_AT_IMPORT = re.compile(rb"(?m)^(?:assert|if)\b[^\n]*\bis_available\(")
 # What builds an extension from CUDA sources.
 _BUILDS = re.compile(rb"\bCUDAExtension\b|\bExtension\b[^\n]*(?:\n[^\n]*){0,3}\.cu[\"']")
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
@@ -112,13 +113,20 @@ def _needing_cuda(project: Project) -> frozenset[str]:
     """The files of a project that cannot be imported without CUDA."""
     return frozenset(
         path
-        for path in dict.fromkeys((*project.holding(_HINTS, _IMPORTS_HINT), *_importing_built(project)))
+        for path in dict.fromkeys(
+            (
+                *project.holding(_HINTS, _IMPORTS_HINT),
+                *project.holding((b"is_available",), _ASKS_AT_IMPORT),
+                *_importing_built(project),
+            )
+        )
         if (analysis := facts_of(Member(project, path))) is not None
         and (
             _imports_library(analysis, _NEEDED)
             or _is_called_at_import("torch.cuda.current_device", analysis)
             or _compiles_for_cuda(analysis)
             or _imports_built(analysis)
+            or demands_cuda(analysis.program.module, analysis)
         )
     )
 

@@ -12,6 +12,7 @@ from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of, follows
 from torchdevlint.source.grounds import kept_in
@@ -148,9 +149,9 @@ def tensors_within(value: Value) -> Iterator[Value]:
 
 def runs_for_each_gpu(call: ir.Call, facts: Facts) -> bool:
     """True in a loop over the devices that there are, `for index in range(torch.cuda.device_count())`: without one it has no turn."""
-    around = [*(facts.body.blocks[number] for number in facts.block.loops), facts.block]
-    lookup = Lookup.of(facts.body)
-    if any(_counts_devices(turn.iterable, facts) for block in around for turn in lookup.turns(block)):
+    lookup, turns = Lookup.of(facts.body), Cfg.of(facts.body).turns
+    around = [turns[number] for number in facts.block.loops if number in turns]
+    if any(_counts_devices(turn.iterable, facts) for turn in (*around, *lookup.turns(facts.block))):
         return True
     read = {op.name for op in map(facts.definition, (a.value for a in call.arguments)) if isinstance(op, ir.Load)}
     return any(
@@ -162,6 +163,9 @@ def runs_for_each_gpu(call: ir.Call, facts: Facts) -> bool:
 
 def _counts_devices(register: ir.Register, facts: Facts) -> bool:
     written = facts.definition(register)
+    if isinstance(written, ir.Load):  # `count = torch.cuda.device_count()`
+        stores = Lookup.of(facts.body).stores(written.name)
+        written = facts.definition(stores[0].value) if len(stores) == 1 else None
     if not isinstance(written, ir.Call):
         return False
     if facts.callee(written).endswith("device_count"):
