@@ -107,8 +107,8 @@ _MOST_HANDS = 3  # packages that hand a name on
 
 
 def callees(call: ir.Call, body: ir.Body, analysis: FileFacts) -> Iterator[tuple[ir.Body, FileFacts]]:
-    """The function, or the constructor of the class, that a call means by a plain or imported name, or the method by `self.name`; none where several
-    have that name.
+    """The function, or the constructor of the class, that a call means by a plain or imported name, or the method by `self.name` and of
+    an object that a name is bound to once; none where several have that name.
 
     In other files only those that speak of CUDA are looked for.
     """
@@ -127,6 +127,13 @@ def callees(call: ir.Call, body: ir.Body, analysis: FileFacts) -> Iterator[tuple
         if inside:
             yield from ((one, analysis) for one in inside if len(analysis.index_of(scope).bound_to(dotted)) == 1)
             return
+    made = index.bound_once(owner) if name and "." not in name else None
+    if isinstance(made, ir.Call) and made is not call:  # `runner = Runner(args)` and `runner.run()`
+        for init, there in _meant(index.dotted(made.function), analysis, _MOST_HANDS):
+            method = there.summary_of(init.owner).method(name) if init.owner is not None else None
+            if init.name == "__init__" and method is not None:
+                yield method, there
+        return
     yield from _meant(dotted, analysis, _MOST_HANDS)
 
 

@@ -8,7 +8,7 @@ in a `try` is none, unless the condition is a flag that is bound to one constant
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Literal
 
 from torchdevlint.facts.analysis import FileFacts
@@ -20,8 +20,9 @@ from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.spelled import literals_of_own
 from torchdevlint.facts.stops import demands_cuda
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
-from torchdevlint.program.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
+from torchdevlint.program.order import block_of, deciding_sides, is_unconditional, leads_through, reachable_by_turns
 from torchdevlint.source.grounds import kept_in
 from torchdevlint.stubs.knowledge.platforms import STARTS_CUDA
 
@@ -149,7 +150,12 @@ def _first_demands(
         is_told = of_functions and _demands_here(demand, body, analysis, "all")
         if block is not None and (not is_told or _is_of_library(demand, body, analysis)):
             first.setdefault(block.index, demand)
-    return first, reachable(body, 0, beyond=first)
+    return first, _left(body, analysis, 0, first)
+
+
+def _left(body: ir.Body, analysis: FileFacts, start: int, beyond: Container[int]) -> set[int]:
+    """The blocks that control may come to from one, and not on from some others."""
+    return reachable_by_turns(body, start, beyond, lambda header: _has_turns(header, body, analysis))
 
 
 def hardcoded_moves(analysis: FileFacts) -> Iterator[tuple[ir.Body, ir.Call]]:
@@ -191,7 +197,7 @@ def _is_before(site: Site) -> bool:
             if _is_certain(block, site.body, site.analysis) and leads_through(site.body, place, block):
                 return True
             demanding.add(block.index)
-    left = reachable(site.body, place.index, beyond=demanding)
+    left = _left(site.body, site.analysis, place.index, demanding)
     return not left.isdisjoint(demanding) and not _may_end_in(left - demanding, site.body)
 
 
@@ -204,11 +210,29 @@ def _may_end_in(numbers: set[int], body: ir.Body) -> bool:
 
 
 def _is_certain(block: ir.Block, body: ir.Body, analysis: FileFacts) -> bool:
-    """True for a block that runs whenever the body does, or whose conditions are flags of one constant value and the test of the main program."""
+    """True for a block that runs whenever the body does, be it in a `for` loop, or whose conditions are flags of one constant value and the test of the
+    main program.
+    """
     if is_unconditional(block, body):
         return True
     tests = list(deciding_sides(body, block))
-    return not block.loops and bool(tests) and all(_is_settled(test, side, body, analysis) for test, side in tests)
+    if block.loops:
+        return not tests and all(_has_turns(number, body, analysis) for number in block.loops)
+    return bool(tests) and all(_is_settled(test, side, body, analysis) for test, side in tests)
+
+
+def _has_turns(header: int, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for a `for` loop, which is there to have turns, unless what it goes over speaks of devices: `range(torch.cuda.device_count())`."""
+    turn = Cfg.of(body).turns.get(header)
+    if turn is None:
+        return False
+    index, pending = analysis.index_of(body), [turn.iterable]
+    while pending:
+        register = pending.pop()
+        if _DEVICE_WORD.search(index.dotted(register)):
+            return False
+        pending += reads(index.definitions[register])
+    return True
 
 
 def _is_settled(test: ir.Register, side: bool, body: ir.Body, analysis: FileFacts) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 
 from torchdevlint.program import ir
@@ -25,6 +25,25 @@ def reachable(
             continue
         stack += [next_ for next_ in body.blocks[number].successors if (number, next_) != without]
     return found
+
+
+def reachable_by_turns(body: ir.Body, start: int, beyond: Container[int], has_turns: Callable[[int], bool]) -> set[int]:
+    """The same where a `for` loop that `has_turns`, asked of its header, is left behind a turn of it alone."""
+    found: set[tuple[int, bool]] = set()
+    stack = [(start, True)]
+    while stack:
+        number, is_behind_turn = stack.pop()
+        if (number, is_behind_turn) in found:
+            continue
+        found.add((number, is_behind_turn))
+        if number in beyond:
+            continue
+        for next_ in body.blocks[number].successors:
+            if not is_behind_turn and number not in body.blocks[next_].loops:
+                continue
+            is_entered = next_ in body.blocks[next_].loops and next_ not in body.blocks[number].loops
+            stack.append((next_, not (is_entered and has_turns(next_))))
+    return {number for number, _ in found}
 
 
 @lru_cache(maxsize=4)
