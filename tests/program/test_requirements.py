@@ -22,6 +22,7 @@ from torchdevlint.program.requirements import Version, commanded, first_torch_be
         ("requirements.txt", "torch==1.9.0\ntorch>=1.9\n", None),
         ("requirements.txt", "torchvision==0.10\npytorch-lightning==1.0\n", None),
         ("environment.yml", "channels:\n  - pytorch\ndependencies:\n  - pytorch=1.9=py3.7_cuda11_0\n", (1, 10)),
+        ("cog.yaml", 'build:\n  python_packages:\n    - "torch==1.7.1"\n    - "torchvision==0.8.2"\n', (1, 8)),
         ("environment.yaml", "dependencies:\n  - pytorch::pytorch=2.5\n", (2, 6)),
         ("setup.py", 'setup(install_requires=["torch>=2.1,<2.3", "tqdm<4"])\n', (2, 3)),
         ("setup.py", 'setup(install_requires=["torch", "tqdm<1"])\n', None),
@@ -60,6 +61,7 @@ def test_what_the_commands_of_a_text_rule_out(text: str, beyond: Version | None)
     ("text", "beyond"),
     [
         ("## Requirements\n\n- Python 3.6\n- PyTorch 1.3.1\n", (1, 4)),
+        ("* Python 3.8\n* PyTorch install 1.7.1\n* torchvision\n", (1, 8)),
         ("* pytorch 0.4.0\n", (0, 5)),
         ("1. **PyTorch**: 1.9\n", (1, 10)),
         ("- [PyTorch](https://pytorch.org) 1.7.1\n", (1, 8)),

@@ -9,7 +9,7 @@ Version = tuple[int, int]
 
 # The names of the texts that say what a project is installed with.
 STATES_REQUIREMENTS = re.compile(
-    r"requirements[\w.-]*\.txt|environment[\w.-]*\.ya?ml|setup\.(?:py|cfg)|pyproject\.toml"
+    r"requirements[\w.-]*\.txt|environment[\w.-]*\.ya?ml|cog\.ya?ml|setup\.(?:py|cfg)|pyproject\.toml"
 )
 # The names of the texts that say by which commands.
 STATES_COMMANDS = re.compile(
@@ -32,7 +32,7 @@ _IMAGE = re.compile(r"[ \t]*FROM[ \t]+(?:[^ \t/]+/)*pytorch/pytorch:(\d[\d.]*)")
 _IN_PROSE = re.compile(
     r"""(?ix)
     (?: ^[ \t]*(?:[-*+]|\d+[.)])[ \t]+ | \b(?:requires?|required|needs?|prerequisites?|requirements?|dependenc(?:y|ies))\b[^\n.]{0,60}? (?<![\w-]) )
-    [*_`\[]* (?:py)?torch (?![\w-]) (?:[*_`\]]|\([^()\d]*\))* [ \t]*:?[ \t]* (?:\(?version[ \t]*:?[ \t]*)? [(*_`]*
+    [*_`\[]* (?:py)?torch (?![\w-]) (?:[*_`\]]|\([^()\d]*\))* [ \t]*:?[ \t]* (?:\(?(?:version|install(?:ed|ation)?)[ \t]*:?[ \t]*)? [(*_`]*
     (?P<operator>[<>=~≥≤]{0,2}) [ \t]* v? (?P<version>\d+(?:\.(?:\d+|x))*)
     (?P<open>[ \t`*_]*(?:\+|\(?(?:or|and|,)?[ \t]*(?:later|above|newer|higher|greater|up|over|onwards?)\b|-|\u2013|~|to\b|/|,[ \t]*\d|(?:or|and)[ \t]+v?\d))?
     """
@@ -90,7 +90,7 @@ def asks_for_kernels(texts: Iterable[tuple[str, str]]) -> bool:
 
 def _dependencies(name: str, text: str) -> str:
     """The part of a text that lists dependencies: an environment names its channels before, of which one is called pytorch."""
-    return text.partition("dependencies:")[2] if name.endswith(("yml", "yaml")) else text
+    return text.partition("dependencies:")[2] if name.startswith("environment") and name.endswith(("yml", "yaml")) else text
 
 
 def _bound(said: str) -> Version | None:
