@@ -12,7 +12,8 @@ def test_every_entry_can_be_read() -> None:
 
 
 def test_a_signature_is_what_is_written() -> None:
-    (where,) = loader.shipped().functions("torch.where")
+    where, positions = loader.shipped().functions("torch.where")
+    assert positions.result.shape == "list" and positions.result.parts[0].rank == 1
     assert [(p.name, p.kind, p.tolerant) for p in where.parameters[:3]] == [
         ("condition", "tensor", True),
         ("input", "tensor", True),
