@@ -192,6 +192,9 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
         if value.op == "moved":
             return Tensor(value.args[1], MANY, value.args[2] if value.args[1] == HOST else None)
         if value.op == "sample" and (ctx.mode == "root" or not value.waits):
+            stored = ctx.heap.get(value.args[0])
+            if stored is not None and any(isinstance(key, tuple) and isinstance(key[1], str) for key in stored.fields):
+                return value  # a dict of tensors: `batch["x"] = batch["x"].cuda()`
             if samples.is_input(ctx, value.args[0]):
                 return as_tensor(ctx, value.args[0], known)
             return Tensor(HOST, MANY, value.args[1], "batch")

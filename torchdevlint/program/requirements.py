@@ -90,7 +90,11 @@ def asks_for_kernels(texts: Iterable[tuple[str, str]]) -> bool:
 
 def _dependencies(name: str, text: str) -> str:
     """The part of a text that lists dependencies: an environment names its channels before, of which one is called pytorch."""
-    return text.partition("dependencies:")[2] if name.startswith("environment") and name.endswith(("yml", "yaml")) else text
+    return (
+        text.partition("dependencies:")[2]
+        if name.startswith("environment") and name.endswith(("yml", "yaml"))
+        else text
+    )
 
 
 def _bound(said: str) -> Version | None:
