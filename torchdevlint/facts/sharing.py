@@ -54,6 +54,7 @@ class Sharing:
         self.body, self.analysis, self._depth = body, analysis, depth
         self._lookup = Lookup.of(body)
         self._arrays: dict[str, bool] = {}
+        self._paths: dict[str, str] = {}
 
     @cached_property
     def facts(self) -> Facts:
@@ -71,7 +72,9 @@ class Sharing:
         """What a register shares its memory with where all moves on the way move nothing; `through_names` that are bound once, too."""
         move: ir.Call | None = None
         is_array = False
+        passed: set[ir.Register] = set()  # `rows = rows.view(-1)` is bound to something of itself
         while True:
+            passed.add(register)
             written = self._lookup.definition(register)
             below: ir.Register | None = None
             if isinstance(written, ir.Attribute) and written.name in _VIEWED:
@@ -86,7 +89,7 @@ class Sharing:
             elif isinstance(written, ir.Load) and through_names:
                 stores = self._lookup.stores(written.name)
                 below = stores[0].value if len(stores) == 1 and not self._is_end(stores[0].value) else None
-            if below is None:
+            if below is None or below in passed:
                 return Base(self._path(register), register, move, is_array)
             register = below
 
@@ -95,8 +98,8 @@ class Sharing:
         return base.is_array or self._is_array(base.register)
 
     def _is_array(self, register: ir.Register) -> bool:
-        if self.facts.value(register).kind in (Kind.TENSOR, Kind.NDARRAY):
-            return True
+        if not self._depth and self.facts.value(register).kind in (Kind.TENSOR, Kind.NDARRAY):
+            return True  # in another function a whole inference would be too dear
         written = self._lookup.definition(register)
         return isinstance(written, ir.Load) and self._holds_array(written.name)
 
@@ -120,9 +123,12 @@ class Sharing:
         """The name that a register was read from, what a turn of a loop takes its items from, or an attribute of the object itself."""
         written = self._lookup.definition(register)
         if isinstance(written, ir.Load):
-            stores = self._lookup.stores(written.name)
-            walked = self._walked(stores[0].value) if len(stores) == 1 else None
-            return walked if walked else written.name
+            if written.name not in self._paths:
+                self._paths[written.name] = written.name  # of `for rows in rows`
+                stores = self._lookup.stores(written.name)
+                walked = self._walked(stores[0].value) if len(stores) == 1 else ""
+                self._paths[written.name] = walked or written.name
+            return self._paths[written.name]
         is_own = isinstance(written, ir.Attribute) and self._lookup.path(written.object) == self.self_name
         return self._lookup.path(register) if is_own and self.self_name else ""
 
