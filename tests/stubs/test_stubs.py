@@ -77,3 +77,8 @@ def _written() -> list[str]:
     from importlib import resources
 
     return resources.files("torchdevlint.stubs").joinpath("written/torch.stub").read_text(encoding="utf-8").splitlines()
+
+
+def test_a_number_is_no_tensor_of_a_quantile() -> None:
+    number, tensor = loader.shipped().functions("torch.quantile")
+    assert (number.parameters[1].kind, tensor.parameters[1].kind) == ("number", "tensor")
