@@ -75,6 +75,8 @@ SAMPLES = {
     "project's root, read in the same way",
     "blind3": "156 drawn at random (two of them on one line; seed 23112026), at most six of each, from 40 other repositories (six had "
     "no finding) after those mends and before the last, read in the same way",
+    "blind4": "89 of ad7a667, drawn at random (seed 20261129), at most six of each, from 46 other repositories in none of the lists here (21 had none), by two strict "
+    "readers, before the mends that followed; those in notebooks are left out here",
     "rule": "read while its rule was written: no random sample",
 }
 # Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.
