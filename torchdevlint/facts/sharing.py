@@ -169,7 +169,8 @@ class Sharing:
             given = call.argument("obj" if "numpy." in called or called == "torch.asarray" else "data", 0)
             is_plain = call.keyword("dtype") is None and call.keyword("copy") is None and call.positional_count == 1
             moves = call.keyword("device") is not None
-            return _Step(given, moves, True) if given is not None and is_plain else None
+            is_array = called == "torch.from_numpy"  # the others take a list as well, which they copy on every machine
+            return _Step(given, moves, is_array) if given is not None and is_plain else None
         if isinstance(method, ir.Attribute) and name in MOVES:
             return _Step(method.object, True, False) if self._only_moves(call) else None
         if isinstance(method, ir.Attribute) and (name in _VIEWS or works_in_place(name)):
