@@ -206,8 +206,12 @@ class Sharing:
 
     # ------------------------------------------------------------------------------------------------ changes
 
-    def changes(self) -> Iterator[tuple[ir.Op, Base]]:
+    @cached_property
+    def changes(self) -> tuple[tuple[ir.Op, Base], ...]:
         """What changes memory in place, and what lies below what it changes."""
+        return tuple(self._all_changes())
+
+    def _all_changes(self) -> Iterator[tuple[ir.Op, Base]]:
         for op in self._lookup.all:
             register = self._changed(op)
             if register is not None:
@@ -319,5 +323,5 @@ def _changed_parameters(body: ir.Body, analysis: FileFacts, depth: int) -> froze
     candidates = {name for name in names if lookup.loads(name) and not lookup.stores(name)}
     if not candidates:
         return frozenset()
-    changes = Sharing(body, analysis, depth).changes()
+    changes = Sharing(body, analysis, depth).changes
     return frozenset(base.place for _, base in changes if base.place in candidates and base.move is None)

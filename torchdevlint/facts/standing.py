@@ -36,6 +36,7 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge.functions import LOADS
 
 if TYPE_CHECKING:
     from torchdevlint.facts.analysis import FileFacts
@@ -227,7 +228,8 @@ class Standing:
             return None
         definitions = self.analysis.index_of(moved.body).definitions
         written = definitions[op.function]
-        register = op.argument("device", 0)
+        is_load = self.analysis.spelled(op.function, moved.body) in LOADS
+        register = op.argument("map_location", 1) if is_load else op.argument("device", 0)
         if isinstance(written, ir.Attribute) and written.name in ACCELERATORS and register is None:
             return Spelled("acc", written.name)
         if register is None:

@@ -125,7 +125,7 @@ def _is_there(move: ir.Call, facts: Facts) -> bool:
 def _missed(store: ir.Store, base: Base, sharing: Sharing) -> _Found | None:
     """A change of the original, behind which the copy is read."""
     cfg, lookup = Cfg.of(sharing.body), Lookup.of(sharing.body)
-    changes = list(sharing.changes())
+    changes = sharing.changes
     if any(below.place == store.name for _, below in changes):
         return None  # it may be what brings the values over
     for change, below in changes:
@@ -145,7 +145,7 @@ def _lost(store: ir.Store, base: Base, sharing: Sharing) -> _Found | None:
     body, cfg, lookup = sharing.body, Cfg.of(sharing.body), Lookup.of(sharing.body)
     if "." in base.place or body.kind == "class" or _is_read_inside(store.name, body):
         return None
-    changes = list(sharing.changes())
+    changes = sharing.changes
     if any(below.place == base.place for _, below in changes):
         return None
     for change, below in changes:
@@ -177,7 +177,7 @@ def _missed_by_functions(store: ir.Store, base: Base, facts: Facts) -> _Found | 
         if any(inside.stores(name) for name in names):
             return None
         sharing = sharing_of(body, facts.analysis)
-        for op, below in sharing.changes():
+        for op, below in sharing.changes:
             if below.place == store.name and store.name in names:
                 return None
             is_change = below.place == base.place and base.place in names and below.move is None
@@ -274,7 +274,7 @@ def _missed_by_class(
             continue
         sharing = sharing_of(body, facts.analysis)
         name = sharing.facts.index.self_name
-        for op, below in sharing.changes():
+        for op, below in sharing.changes:
             if below.place == f"{name}.{store.name}":
                 return None
             if is_later and below.place == f"{name}.{source}" and below.move is None and change is None:

@@ -170,7 +170,7 @@ def _only_change(store: ir.Store, facts: Facts) -> ir.Op | None:
     if others or not all(one is store or _is_of_change(one, lookup) for one in lookup.stores(store.name)):
         return None
     sharing = sharing_of(body, facts.analysis)
-    changes = [op for op, below in sharing.changes() if below.place == store.name and below.move is None]
+    changes = [op for op, below in sharing.changes if below.place == store.name and below.move is None]
     reads = [load for name in (store.name, *sharing.rows_of(store.name)) for load in lookup.loads(name)]
     ends = frozenset(map(id, changes))
     is_read = not all(_feeds(load.dst, ends, lookup) for load in reads)
