@@ -8,7 +8,7 @@ in a `try` is none, unless the condition is a flag that is bound to one constant
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Literal
 
 from torchdevlint.facts.analysis import FileFacts
@@ -172,12 +172,17 @@ def is_left_to_a_device(call: ir.Call, body: ir.Body, analysis: FileFacts) -> bo
     """True for a call under a condition that speaks of a device or of GPUs."""
     block = block_of(body, call)
     tests = [test for test, _ in deciding_sides(body, block)] if block is not None else []
-    index = analysis.index_of(body)
-    while tests:
-        test = tests.pop()
-        if _DEVICE_WORD.search(index.dotted(test)):
+    return _speaks_of_device(tests, body, analysis)
+
+
+def _speaks_of_device(registers: Iterable[ir.Register], body: ir.Body, analysis: FileFacts) -> bool:
+    """True where one of the values, or anything that they are computed from, has a name that speaks of devices."""
+    index, pending = analysis.index_of(body), [*registers]
+    while pending:
+        register = pending.pop()
+        if _DEVICE_WORD.search(index.dotted(register)):
             return True
-        tests += reads(index.definitions[test])
+        pending += reads(index.definitions[register])
     return False
 
 
@@ -224,15 +229,7 @@ def _is_certain(block: ir.Block, body: ir.Body, analysis: FileFacts) -> bool:
 def _has_turns(header: int, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a `for` loop, which is there to have turns, unless what it goes over speaks of devices: `range(torch.cuda.device_count())`."""
     turn = Cfg.of(body).turns.get(header)
-    if turn is None:
-        return False
-    index, pending = analysis.index_of(body), [turn.iterable]
-    while pending:
-        register = pending.pop()
-        if _DEVICE_WORD.search(index.dotted(register)):
-            return False
-        pending += reads(index.definitions[register])
-    return True
+    return turn is not None and not _speaks_of_device((turn.iterable,), body, analysis)
 
 
 def _is_settled(test: ir.Register, side: bool, body: ir.Body, analysis: FileFacts) -> bool:

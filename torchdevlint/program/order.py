@@ -100,17 +100,18 @@ def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block
     return graph.block_dominates(start, end) or end in graph.behind(start)
 
 
+def is_read_inside(body: ir.Body, name: str) -> bool:
+    """True for a name that a function inside a body may read at any time."""
+    return any(Lookup.of(inner).loads(name) or is_read_inside(inner, name) for inner in body.functions)
+
+
 def is_read_after(body: ir.Body, op: ir.Op, name: str) -> bool:
     """True when control may come from an operation to a read of a name before the name is bound again, and where others may read it: a function
     inside, or whoever imports the module.
     """
     if body.kind in ("module", "class"):
         return True
-    inner = list(body.functions)
-    while inner:
-        function = inner.pop()
-        if Lookup.of(function).loads(name):
-            return True
-        inner += function.functions
+    if is_read_inside(body, name):
+        return True
     graph = Cfg.of(body)
     return graph.position(op) is None or graph.is_read_after(name, op)

@@ -12,6 +12,8 @@ from torchdevlint.facts.sharing import Sharing, sharing_of
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import is_read_inside
+from torchdevlint.rules.structure import may_follow
 from torchdevlint.source.grounds import remembered
 from torchdevlint.stubs.knowledge import modules
 
@@ -68,25 +70,20 @@ def _replaced_in(sharing: Sharing) -> Iterator[Replaced]:
     told: list[ir.Call] = []  # once for each optimizer: the other tensors are of one mistake
     for built, given in sharing.given_to_optimizer():
         leaf = lookup.definition(given)
-        if not isinstance(leaf, ir.Load) or _is_read_inside(leaf.name, sharing.body):
+        if not isinstance(leaf, ir.Load) or is_read_inside(sharing.body, leaf.name):
             continue
         bound = cfg.bindings(leaf.name, built)
         values = [
             load
             for load in lookup.loads(leaf.name)
-            if cfg.bindings(leaf.name, load) == bound and _follows(built, load, cfg) and not sharing.is_asked_only(load)
+            if cfg.bindings(leaf.name, load) == bound
+            and may_follow(sharing.body, built, load)
+            and not sharing.is_asked_only(load)
         ]
         moves = [_moved_for_good(load, built, lookup, sharing.facts) for load in values]
-        if moves and None not in moves:
-            yield from (Replaced(move, built) for move in moves[:1] if move is not None and built not in told)
+        if moves and moves[0] is not None and None not in moves and built not in told:
             told.append(built)
-
-
-def _follows(first: ir.Op, second: ir.Op, cfg: Cfg) -> bool:
-    start, end = cfg.position(first), cfg.position(second)
-    if start is None or end is None:
-        return False
-    return (start.block == end.block and start.offset < end.offset) or end.block in cfg.behind(start.block)
+            yield Replaced(moves[0], built)
 
 
 def _moved_for_good(load: ir.Load, built: ir.Call, lookup: Lookup, facts: Facts) -> ir.Call | None:
@@ -111,10 +108,6 @@ def _is_kept(register: ir.Register, lookup: Lookup) -> bool:
         if isinstance(op, ir.Sequence) and op.shape == "tuple":
             return _is_kept(op.dst, lookup)
     return False
-
-
-def _is_read_inside(name: str, body: ir.Body) -> bool:
-    return any(Lookup.of(one).loads(name) or _is_read_inside(name, one) for one in body.functions)
 
 
 def _is_parameter(name: str, methods: dict[str, ir.Body], facts: Facts) -> bool:

@@ -12,7 +12,9 @@ from torchdevlint.facts.sharing import MOVES, Base, Sharing, sharing_of
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import is_read_inside
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_op
+from torchdevlint.rules.structure import may_follow
 
 _SETUP = ("__init__", "__post_init__")
 
@@ -131,7 +133,7 @@ def _missed(store: ir.Store, base: Base, sharing: Sharing) -> _Found | None:
     for change, below in changes:
         if below.place != base.place or below.move is not None or not (base.is_array or sharing.is_of_array(below)):
             continue
-        if not _is_behind(store, change, cfg) or not _is_the_same(base, store, change, sharing):
+        if not may_follow(sharing.body, store, change) or not _is_the_same(base, store, change, sharing):
             continue
         for read in lookup.loads(store.name):
             is_this = cfg.bindings(store.name, read).stores == (store,)
@@ -143,7 +145,7 @@ def _missed(store: ir.Store, base: Base, sharing: Sharing) -> _Found | None:
 def _lost(store: ir.Store, base: Base, sharing: Sharing) -> _Found | None:
     """The last change of the copy, which nothing reads any more, where the original is read."""
     body, cfg, lookup = sharing.body, Cfg.of(sharing.body), Lookup.of(sharing.body)
-    if "." in base.place or body.kind == "class" or _is_read_inside(store.name, body):
+    if "." in base.place or body.kind == "class" or is_read_inside(body, store.name):
         return None
     changes = sharing.changes
     if any(below.place == base.place for _, below in changes):
@@ -153,10 +155,13 @@ def _lost(store: ir.Store, base: Base, sharing: Sharing) -> _Found | None:
             continue
         if cfg.bindings(store.name, change).stores != (store,) or not _is_the_same(base, store, change, sharing):
             continue
-        if any(_is_behind(change, read, cfg) and not sharing.is_asked_only(read) for read in lookup.loads(store.name)):
+        if any(
+            may_follow(sharing.body, change, read) and not sharing.is_asked_only(read)
+            for read in lookup.loads(store.name)
+        ):
             continue
         for read in lookup.loads(base.place):
-            is_value = _is_behind(change, read, cfg) and not sharing.is_asked_only(read)
+            is_value = may_follow(sharing.body, change, read) and not sharing.is_asked_only(read)
             if is_value and _is_the_same(base, store, read, sharing):
                 return _Found(change, read, base.place, is_lost=True)
     return None
@@ -193,15 +198,6 @@ def _is_of_module(name: str, body: ir.Body) -> bool:
     return not any(binds(one, name) for one in scopes_of(body) if one.kind != "module")
 
 
-def _is_behind(first: ir.Op, second: ir.Op, cfg: Cfg) -> bool:
-    """True where control may come from one operation to another of the body."""
-    start, end = cfg.position(first), cfg.position(second)
-    if start is None or end is None:
-        return False
-    is_later = start.block == end.block and start.offset < end.offset
-    return is_later or end.block in cfg.behind(start.block)
-
-
 def _is_the_same(base: Base, store: ir.Store, op: ir.Op, sharing: Sharing) -> bool:
     """True where the original is bound to the same thing at an operation as it was at the copy, however it was changed in place."""
     if "." in base.place:
@@ -233,11 +229,6 @@ def _bound(name: str, op: ir.Op, cfg: Cfg, sharing: Sharing) -> set[int]:
             else:
                 found.add(id(store))
     return found
-
-
-def _is_read_inside(name: str, body: ir.Body) -> bool:
-    """True for a name that a function inside may read at any time."""
-    return any(Lookup.of(one).loads(name) or _is_read_inside(name, one) for one in body.functions)
 
 
 def _attribute_of(base: Base, self_name: str, sharing: Sharing) -> str:
