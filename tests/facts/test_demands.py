@@ -107,7 +107,7 @@ def test_the_program_is_told_once(tmp_path: Path) -> None:
 
 
 def test_one_program_that_runs_everywhere_keeps_the_finding(tmp_path: Path) -> None:
-    files = {"helpers.py": MODULE, "train.py": train(), "other.py": train("")}
+    files = {"helpers.py": MODULE, "train.py": train(), "other.py": train("") + "    print('cpu')\n"}
     assert sorted(codes(tmp_path, files, "helpers.py")) == PLACE
 
 
@@ -170,7 +170,8 @@ def test_a_load_before_a_move(case: str, tmp_path: Path) -> None:
 
 def test_a_training_state_that_stays_on_the_gpu_is_told(tmp_path: Path) -> None:
     text = "import torch\nstate = torch.load(path)\nmodel.load_state_dict(state['state_dict'])\nmodel.cuda()\n"
-    assert "TDL101" in codes(tmp_path, {"run.py": text}, "run.py")
+    several = text + "torch.distributed.init_process_group('nccl')\n"  # each holds what the first one's GPU held
+    assert "TDL101" in codes(tmp_path, {"run.py": several}, "run.py")
 
 
 def test_each_of_several_processes_loads(tmp_path: Path) -> None:

@@ -181,6 +181,28 @@ def test_an_import_runs_these_files(tmp_path: Path, dotted: str, importer: str, 
     assert resolved(tmp_path, dotted, importer) == files
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import heads\nif __name__ == '__main__':\n    pass\n", "port/heads.py"),
+        ("import heads\n", "heads.py"),  # it is imported, as `port.train`
+        ("import heads\nfrom port.other import x\nif __name__ == '__main__':\n    pass\n", "heads.py"),
+        ("import heads\nfrom .other import x\nif __name__ == '__main__':\n    pass\n", "heads.py"),
+    ],
+    ids=["by its path", "as a module", "as a module that imports its package", "as a module with a relative import"],
+)
+def test_a_program_in_a_package_is_run_by_its_path(tmp_path: Path, text: str, found: str) -> None:
+    files = {
+        "heads.py": "",
+        "port/__init__.py": "",
+        "port/heads.py": "",
+        "port/other.py": "x = 1",
+        "port/train.py": text,
+    }
+    write(tmp_path, files)
+    assert resolved(tmp_path, "heads.Head", "port/train.py") == [found]
+
+
 def test_a_name_is_found_as_a_whole_word_in_code_and_in_texts(tmp_path: Path) -> None:
     write(
         tmp_path,

@@ -158,21 +158,15 @@ def _left(body: ir.Body, analysis: FileFacts, start: int, beyond: Container[int]
     return reachable_by_turns(body, start, beyond, lambda header: _has_turns(header, body, analysis))
 
 
-def hardcoded_moves(analysis: FileFacts) -> Iterator[tuple[ir.Body, ir.Call]]:
-    """The moves to a literal CUDA device outside of modules, each with its body, but for those that a word for a device decides."""
-    for body in analysis.program.bodies:
-        is_of_module = body.owner is not None and analysis.summary_of(body.owner).is_module
-        if body.kind in ("module", "function") and not is_of_module:
-            for call in _untried(body):
-                if _moves_to_cuda(call, body, analysis) and not is_left_to_a_device(call, body, analysis):
-                    yield body, call
-
-
-def is_left_to_a_device(call: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
-    """True for a call under a condition that speaks of a device or of GPUs."""
-    block = block_of(body, call)
-    tests = [test for test, _ in deciding_sides(body, block)] if block is not None else []
-    return _speaks_of_device(tests, body, analysis)
+@once_per_file
+def hard_codes_cuda(analysis: FileFacts) -> bool:
+    """True for a file of which a body moves something to a literal CUDA device whenever it runs."""
+    return any(
+        _moves_to_cuda(call, body, analysis)
+        for body in analysis.program.bodies
+        for call in _untried(body)
+        if (block := block_of(body, call)) is not None and _is_certain(block, body, analysis)
+    )
 
 
 def _speaks_of_device(registers: Iterable[ir.Register], body: ir.Body, analysis: FileFacts) -> bool:

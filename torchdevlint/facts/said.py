@@ -12,7 +12,7 @@ from torchdevlint.facts.files import acts, facts_of, imports_one_of, leading_to,
 from torchdevlint.facts.once import once_per_file
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.project import Member, Project, worked_out
+from torchdevlint.program.project import STARTS, Member, Project, worked_out
 from torchdevlint.program.roles import SETS_DEFAULT, importers, sets_default_device
 
 _SETS_DEFAULT_HINTS = (b"set_default_", b"torch.device(")
@@ -84,7 +84,7 @@ def is_program_for_host(analysis: FileFacts) -> bool:
     if member is None or member.project.is_package or not member.project.tells_by_silence or importers(member):
         return False
     placing = _placing(member.project)
-    starts = member.project.matches(member.path, _STARTS) or acts(analysis)
+    starts = member.project.matches(member.path, STARTS) or acts(analysis)
     return starts and member.path not in placing and not imports_one_of(analysis, placing)
 
 
@@ -138,9 +138,6 @@ def _placing(project: Project) -> frozenset[str]:
     return frozenset(project.holding((b"",), _PLACES))
 
 
-_STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")
-
-
 def has_programs(analysis: FileFacts) -> bool:
     """True for a file of a project in which a file says what happens when it is run."""
     member = analysis.member
@@ -149,7 +146,7 @@ def has_programs(analysis: FileFacts) -> bool:
 
 @worked_out(64, bool)
 def _has_programs(project: Project) -> bool:
-    return any(True for _ in project.holding((b"__main__",), _STARTS))
+    return any(True for _ in project.holding((b"__main__",), STARTS))
 
 
 # What makes batches, and what places something.

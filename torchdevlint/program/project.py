@@ -69,6 +69,8 @@ COMMAND_LINES = (
 _RUNS = re.compile(rb"__main__|(?m:^[ \t]*(?:import|from)[ \t]+(?:" + "|".join(COMMAND_LINES).encode() + rb")\b)")
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _TEST_LIBRARIES = re.compile(rb"(?m)^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|torch\.testing\._internal)\b")
+# What a file does when it is run, and not imported.
+STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")
 _COLLECTED = re.compile(r"test_\w+\.py\Z|\w+_test\.py\Z")  # by pytest
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
 _REPOSITORIES = (".git", ".hg")
@@ -493,8 +495,8 @@ class Project:
         """The files that run when `importer` imports a dotted name (".models.Net" when relative): the packages on the way, and the module.
 
         The last parts may name something in a module. A module is looked for beside the importer, in the folders above it, and anywhere if
-        but one file of the project has that name: programs that extend `sys.path` import so. What stands in the package of the importer comes last:
-        only where a file of it is run as a program are its neighbours modules by themselves.
+        but one file of the project has that name: programs that extend `sys.path` import so. What stands in the package of the importer comes last,
+        unless that is run by its path: then its neighbours are modules by themselves.
         """
         if self._environment is not None and self._environment.holds(importer):
             return self._environment.resolve(dotted, importer)
@@ -510,6 +512,8 @@ class Project:
         ):  # a package of that name is PyTorch, but where the project is PyTorch itself: `company/torch` is `company.torch`
             return self._below(self.root, parts) or self._below(os.path.join(self.root, "src"), parts)
         folder = os.path.dirname(importer)
+        if (found := self._below(folder, parts)) and self._is_run_by_itself(importer):
+            return found
         within: list[str] = []
         while True:
             if self._file(os.path.join(folder, "__init__.py")):
@@ -527,6 +531,12 @@ class Project:
         if not homes:
             homes = tuple(home for home in self._namespaces.get(parts[0], ()) if self._below(home, parts))
         return self._below(homes[0], parts) if len(homes) == 1 else ()
+
+    def _is_run_by_itself(self, path: str) -> bool:
+        """True for a program in a package that does not import this package by its name: it is started by its path, and its folder is on `sys.path`."""
+        package = re.escape(os.path.basename(os.path.dirname(path)).encode())
+        imports_own = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t]+(?:\.|" + package + rb"\b)")
+        return self.matches(path, STARTS) and not self.matches(path, imports_own)
 
     @_question
     def installed(self, dotted: str, importer: str) -> tuple[str, ...]:

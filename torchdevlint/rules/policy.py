@@ -23,7 +23,7 @@ from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
 from torchdevlint.program.roles import has_public_subclass, is_public
 from torchdevlint.rules import surroundings as at
-from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
+from torchdevlint.rules.cuda_by_design import in_program_for_cuda_alone, in_program_for_one_gpu
 from torchdevlint.severity import Severity
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
@@ -247,6 +247,7 @@ CASES: dict[str, dict[str, Severity]] = {
     "TDL601": {
         "the device is a variable, and a run on the CPU keeps the Parameter": WARNING,
         "nothing in the file learns": INFO,
+        "it is brought to the CPU, and nothing shows that it is elsewhere": INFO,
     },
     "TDL605": {"autocast is turned off": INFO},
     "TDL606": {"it is moved back behind the call": INFO},
@@ -321,8 +322,8 @@ PLACES: tuple[Place, ...] = (
     _place(at.under_test_for_a_build, INFO, "605 801 807"),
     _place(at.where_memory_is_allocated, INFO, "807"),
     _place(at.in_code_that_nobody_runs, INFO, f"{_TENSORS_MEET} 101 102 113 501 511 516 517 605 608 801 805 807"),
-    _place(is_told_at_another_program, INFO, "605 801"),
-    _place(in_program_for_several_gpus, INFO, "605 801 807"),
+    _place(in_program_for_cuda_alone, INFO, "605 801 807"),
+    _place(in_program_for_one_gpu, INFO, "101"),
     _place(at.where_moves_keep_parameters, INFO, "203"),
     _place(is_given_no_file, INFO, "101"),
     _place(at.in_project, WARNING, "602"),

@@ -134,6 +134,7 @@ _REFUSED = (
     "On the CPU the move does nothing, and all is well."
 )
 _CPU_KEEPS_IT = "the device is a variable, and a run on the CPU keeps the Parameter"
+_IS_ON_CPU = "it is brought to the CPU, and nothing shows that it is elsewhere"
 
 
 def _case(call: ir.Call, inner: ir.Call, facts: Facts) -> str:
@@ -142,6 +143,8 @@ def _case(call: ir.Call, inner: ir.Call, facts: Facts) -> str:
     is_kept = any(isinstance(op, ir.StoreAttribute) for op in Lookup.of(facts.body).readers(call.dst))
     if not (is_kept and summary is not None and summary.is_module) and facts.analysis.program.words.isdisjoint(_LEARNS):
         return "nothing in the file learns"
+    if facts.callee(call) == ".cpu" and not facts.value(inner.argument("data", 0)).device.is_accelerator:
+        return _IS_ON_CPU
     return _CPU_KEEPS_IT if facts.value(inner.argument("data", 0)).device.place == "sym" else ""
 
 

@@ -23,7 +23,6 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, deciding_sides, import_time_blocks
-from torchdevlint.rules.decided_once import others_of_decision
 from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices, is_always_given
 from torchdevlint.rules.literals import (
     calls_collective,
@@ -66,8 +65,8 @@ class HardcodedAccelerator(Rule):
 
     ## What it does
     Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"`, `torch.device("cuda")` and `torch.device(f"cuda:{index}")` outside of an availability
-    test: each place where a device is in scope, else the first of a function or of a file that never asks for a device, as it is one decision. Where
-    most programs of a project let nobody choose a device, one is told for all. Also the default
+    test: each place where a device is in scope, else the first of a function or of a file that never asks for a device, as it is one decision. In a
+    program that is for CUDA by design, since neither it nor what it imports lets anybody choose a device, it is a note. Also the default
     `device="cuda"` of a public function that places something on it, the input of a model that is placed by the caller, and a `.cuda()` of a
     value that was moved to a named device before. In methods of modules this is TDL605.
 
@@ -176,11 +175,9 @@ class HardcodedAccelerator(Rule):
                 yield self._reported(one, is_note)
             else:
                 told.setdefault((id(one.body) if asks else 0, is_note), []).append(one)
-        elsewhere = others_of_decision(facts) if told else 0
         for (_, is_note), (first, *others) in told.items():
             where = "function" if asks and first.body.kind == "function" else "file"
-            yield self._reported(first, is_note, len(others), where, 0 if is_note else elsewhere)
-            elsewhere = elsewhere if is_note else 0
+            yield self._reported(first, is_note, len(others), where)
         defaults = [] if is_cuda_only(facts.analysis) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
             if model not in self._moved and not is_moved_by_callers(call, model, facts):
@@ -222,19 +219,14 @@ class HardcodedAccelerator(Rule):
             case="no call leaves the default" if is_note else "",
         )
 
-    def _reported(
-        self, found: _Found, is_note: bool, others: int = 0, where: str = "file", elsewhere: int = 0
-    ) -> Report:
-        more = [f"{others} more"] if others else []
-        more += [f"as in {elsewhere} other program{'s' if elsewhere > 1 else ''}"] if elsewhere else []
-        counted = f" ({', '.join(more)})" if more else ""
+    def _reported(self, found: _Found, is_note: bool, others: int = 0, where: str = "file") -> Report:
+        counted = f" ({others} more)" if others else ""
         fails = "takes {} for granted" if found.spelled.startswith("torch.device") else "fails on machines without {}"
         return self.report(
             found.literal or found.call,
             f"`{found.spelled}` {fails.format(needed(found.device))}{counted}; {_advice(found)}",
             detail=f"Where there is none {raised(found.device)}."
-            + (f" {others} more in this {where}." if others else "")
-            + (f" The project has decided so in {elsewhere} more, which are told as notes." if elsewhere else ""),
+            + (f" {others} more in this {where}." if others else ""),
             case=_CUDA_IS_THERE if is_note else "",
             fix=lambda: _fix(found),
         )
