@@ -13,6 +13,7 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of
 from torchdevlint.program.project import Member
 from torchdevlint.stubs.knowledge import modules
+from torchdevlint.stubs.knowledge.platforms import OTHER_FRAMEWORKS
 
 if TYPE_CHECKING:
     from torchdevlint.facts.analysis import FileFacts
@@ -42,7 +43,7 @@ def describe(analysis: FileFacts, found: ClassSummary) -> None:
     found.is_lightning = any(
         base in modules.LIGHTNING_BASES or base.endswith("LightningModule") for base in bases
     ) or any(base.is_lightning for base in found.base_summaries)
-    found.is_module = found.is_lightning or _is_module(analysis, cls, bases, found.base_summaries)
+    found.is_module = found.is_lightning or _is_module(analysis, cls, found.base_summaries)
     found.has_device_property = "device" in cls.methods or any(
         base.has_device_property for base in found.base_summaries
     )
@@ -51,10 +52,12 @@ def describe(analysis: FileFacts, found: ClassSummary) -> None:
     found.first_methods = frozenset(name for name in setup if not _is_run_again(analysis, found, name, setup))
 
 
-def _is_module(analysis: FileFacts, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:
+def _is_module(analysis: FileFacts, cls: ir.Class, summaries: tuple[ClassSummary, ...]) -> bool:
     if any(base.is_module for base in summaries) or classes.is_module(analysis.inference, cls):
         return True
-    for base in bases:
+    for base in classes.foreign_bases_of(analysis.inference, cls):  # of the others the project shows what they are
+        if base.partition(".")[0] in OTHER_FRAMEWORKS:
+            continue
         if base in modules.MODULE_BASES or (base.startswith("torch.nn.") and base.rpartition(".")[2][:1].isupper()):
             return True
         last = base.rpartition(".")[2]

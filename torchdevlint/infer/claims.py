@@ -118,6 +118,9 @@ def claim(
                 for b in second:
                     if consistent(a.guards, b.guards) and _is_reached(ctx, a, b):
                         met = _judge(ctx, kind, a, b, site, chain, weak=weak) and met
+    if ctx.mode != "root" and chain and kind == "same":
+        for several in sides:
+            ctx.analysis.heard.met |= {(site, origin) for origin in _brought_elsewhere(several)}
     if ctx.mode == "summary" and is_pending:
         if kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
             ctx.emit(Claim(kind, tuple(handed.on(ctx, operand) for operand in operands), site, chain))
@@ -234,6 +237,12 @@ def _is_of_nobody(kind: ClaimKind, sides: list[list[_Side]]) -> bool:
     devices_met = [side.tensor.device for several in sides for side in several]
     is_open = any(isinstance(place, Term) and place.op == "own" and not waits(place) for place in devices_met)
     return is_open and (kind == "host" or HOST in devices_met)
+
+
+def _brought_elsewhere(sides: list[_Side]) -> set[Site]:
+    """What was made on the CPU as somebody else calls it, and is on an accelerator as this program does."""
+    left = {side.tensor.origin for side in sides if not is_elsewhere(side.tensor.device)}
+    return {side.tensor.origin for side in sides if side.tensor.origin is not None} - left
 
 
 def _is_host_array(sides: list[_Side]) -> bool:

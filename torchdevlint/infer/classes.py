@@ -25,6 +25,7 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.source.grounds import kept_in
+from torchdevlint.stubs.knowledge.platforms import OTHER_FRAMEWORKS
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
@@ -102,7 +103,7 @@ def is_module(analysis: Analysis, cls: ir.Class) -> bool:
 def _is_module(analysis: Analysis, cls: ir.Class) -> bool:
     own, names = _lineage(analysis, cls)
     known = any(name in _MODULE_BASES or analysis.stubs.module_class(name) is not None for name in names)
-    if not known and names and not all(map(_is_other_class_of_torch, names)):
+    if not known and names and not all(map(_is_no_module, names)):
         has_forward = any("forward" in one.methods for one in own)
         known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)
         known = known or any(_registers(method) for one in own for method in one.methods.values())
@@ -112,9 +113,10 @@ def _is_module(analysis: Analysis, cls: ir.Class) -> bool:
     return known
 
 
-def _is_other_class_of_torch(name: str) -> bool:
-    """True for what torch defines and is no module: an optimizer, a data set, a distribution."""
-    return name.startswith(("torch.optim.", "torch.utils.", "torch.distributions.", "torch.autograd."))
+def _is_no_module(name: str) -> bool:
+    """True for what torch defines and is no module (an optimizer, a data set, a distribution), and for a class of another framework."""
+    is_other = name.startswith(("torch.optim.", "torch.utils.", "torch.distributions.", "torch.autograd."))
+    return is_other or name.partition(".")[0] in OTHER_FRAMEWORKS
 
 
 def _registers(method: ir.Body) -> bool:

@@ -609,8 +609,9 @@ class Evaluation:
         if isinstance(left, Device) and isinstance(right, Const) and (operator, right.value) in _ON_GPU:
             found = conditions.on_accelerator(Tensor(left.place))  # `x.get_device() >= 0`
             return found if _ON_GPU[operator, right.value] else conditions.negated(found)
-        if operator == "is" and right == NONE:
-            return conditions.is_none(left)
+        if plain in ("is", "==") and right == NONE:
+            found = conditions.is_none(left)
+            return found if plain == operator else conditions.negated(found)
         of = self._type_asked(first)
         if of is not None and plain in ("is", "==", "in"):
             found = conditions.is_instance(self.ctx, of, right)  # taken as that: hardly a class is derived from these

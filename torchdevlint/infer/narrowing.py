@@ -112,10 +112,10 @@ def _asked(
     if isinstance(op, ir.Attribute) and op.name == "is_cuda":
         read = known.definition(op.object)
         return (read.name, conditions.on_accelerator) if isinstance(read, ir.Load) else None
-    if isinstance(op, ir.Compare) and op.operators in (("is",), ("is not",)):
+    if isinstance(op, ir.Compare) and op.operators in _OF_NONE and registers.get(op.comparators[0]) == NONE:
         read = known.definition(op.left)
-        if isinstance(read, ir.Load) and registers.get(op.comparators[0]) == NONE:
-            is_not = op.operators == ("is not",)
+        if isinstance(read, ir.Load):
+            is_not = op.operators[0] in ("is not", "!=")
             return (
                 read.name,
                 lambda one: conditions.negated(conditions.is_none(one)) if is_not else conditions.is_none(one),
@@ -127,6 +127,7 @@ def _asked(
     return None
 
 
+_OF_NONE = (("is",), ("is not",), ("==",), ("!=",))
 _OF_VALUES: dict[tuple[str, ...], Callable[[Context, Value], Test]] = {
     ("==",): lambda ctx, wanted: lambda one: conditions.equal(one, wanted),
     ("!=",): lambda ctx, wanted: lambda one: conditions.negated(conditions.equal(one, wanted)),

@@ -13,6 +13,7 @@ from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, is_unconditional
+from torchdevlint.stubs.knowledge.platforms import OTHER_FRAMEWORKS
 
 _COLLECTIVES = frozenset(
     f"torch.distributed.{name}"
@@ -22,7 +23,7 @@ _COLLECTIVES = frozenset(
 
 def is_of_another_framework(facts: Facts) -> bool:
     """True for a file that imports another framework for tensors, and not torch: what it moves is none of torch's."""
-    return facts.imports("paddle", "oneflow", "jittor", "mindspore") and not facts.imports("torch")
+    return facts.imports(*OTHER_FRAMEWORKS) and not facts.imports("torch")
 
 
 def is_conditional_test(facts: Facts) -> bool:

@@ -86,3 +86,9 @@ def _is_extension(name: str) -> bool:
     return name in EXTENSIONS or (
         len(words) > 1 and words[-1] == "cuda" and words[-2] not in _VERBS and bool(words[-2])
     )
+
+
+# Other frameworks with tensors, devices and layers of their own.
+OTHER_FRAMEWORKS = frozenset(
+    "paddle oneflow jittor mindspore tensorflow keras mxnet chainer flax haiku equinox tinygrad mlx".split()
+)
