@@ -36,7 +36,7 @@ TRAIN = """
 
 def codes(folder: Path, files: dict[str, str], checked: str) -> list[str]:
     (folder / ".git").mkdir(exist_ok=True)
-    files = {"options.py": "parser.add_argument('--device')", **files}  # a project for CUDA alone is told once
+    files = {"options.py": "parser.add_argument('--device')", "README.md": "See net.py and run.py.", **files}
     for path, text in files.items():
         (folder / path).parent.mkdir(exist_ok=True, parents=True)
         (folder / path).write_text(textwrap.dedent(text))

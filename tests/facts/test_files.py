@@ -301,7 +301,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "nobody imports the file, of many": (
         "net.py",
-        False,
+        True,
         {
             "net.py": "warnings.simplefilter('ignore')" + NET,
             "train.py": "import other",
@@ -326,7 +326,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         {"ops.py": TRIAL, "train.py": "from ops import double"},
     ),
     "the main part of a program": ("ops.py", False, {"ops.py": TRIAL}),
-    "nobody imports the file": ("net.py", False, {"net.py": NET, "train.py": "import torch"}),
+    "nobody imports the file": ("net.py", True, {"net.py": NET, "train.py": "import torch"}),
     "the requirements let in no torch that warns": (
         "exp/train.py",
         True,
@@ -365,7 +365,10 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a constructor that asks for nothing": (
         "probe.py",
         False,
-        {"probe.py": CONSTRUCTED.replace("assert torch.cuda.is_available()", "self.old = None")},
+        {
+            "probe.py": CONSTRUCTED.replace("assert torch.cuda.is_available()", "self.old = None"),
+            "a.py": "import probe",
+        },
     ),
     "a default that each call gives another for": (
         "ops.py",
@@ -464,7 +467,11 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "each call comes behind what may start CUDA": (
         "train.py",
         False,
-        {"train.py": WORKER, "net.py": START.replace("torch.cuda", "if rank:\n        torch.cuda")},
+        {
+            "train.py": WORKER,
+            "net.py": START.replace("torch.cuda", "if rank:\n        torch.cuda"),
+            "README.md": "see train.py",
+        },
     ),
     "one call comes before the start of CUDA": (
         "train.py",
@@ -472,6 +479,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         {
             "train.py": WORKER.replace("    start(rank)\n", "    evaluate(model, rows)\n    start(rank)\n"),
             "net.py": START,
+            "README.md": "see train.py",
         },
     ),
     "each call comes behind a test for CUDA": (
@@ -542,7 +550,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "its value goes to the current GPU, which no file sets": (
         "train.py",
         False,
-        {"train.py": SECOND, "net.py": "print(1)"},
+        {"train.py": SECOND, "net.py": "print(1)", "README.md": "see train.py"},
     ),
     "its value goes to the current GPU, which another file sets": (
         "train.py",

@@ -347,6 +347,7 @@ class Spikes(Cell):
 def test_what_a_constructor_gives_to_a_base_in_another_file_is_called_there(head: str, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     text = SPIKES.format(head)
+    (tmp_path / "README.md").write_text("See spikes.py.", encoding="utf-8")
     for name, content in {"cell": CELL, "step": STEP, "spikes": text}.items():
         (tmp_path / f"{name}.py").write_text(content, encoding="utf-8")
     (found,) = check_paths([tmp_path / "spikes.py"])

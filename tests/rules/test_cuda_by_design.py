@@ -207,7 +207,7 @@ class Net(nn.Module):
         ({"tests/test_loads.py": "from loads import resume\n\ndef test_resume():\n    assert resume('a.pt')\n"}, [5]),
         ({"run.sh": "python -c 'from loads import restore'"}, [5]),
         ({"main.py": "from loads import Net\n" + MAIN + "    Net().read('a.pt')\n"}, [12]),
-        ({"main.py": MAIN + "    eval(name)()\n"}, [12]),  # a class may be found so
+        ({"main.py": "import loads\n" + MAIN + "    eval(name)()\n"}, [12]),  # a class may be found so
         ({"pyproject.toml": "[project]\nname = 'kit'\n", "__init__.py": ""}, [5, 12]),
     ],
 )

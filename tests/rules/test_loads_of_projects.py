@@ -477,7 +477,9 @@ def codes_of(root: Path, checked: str, files: Mapping[str, str]) -> list[str]:
 @pytest.mark.parametrize("name", LOADS)
 def test_the_project_decides_between_warning_and_note(tmp_path: Path, name: str) -> None:
     checked, is_note, files = LOADS[name]
-    assert codes_of(tmp_path, checked, {**files, "README.md": "Trains with cuda."}) == ([] if is_note else ["TDL101"])
+    assert codes_of(tmp_path, checked, {**files, "README.md": "Trains with cuda. See net.py."}) == (
+        [] if is_note else ["TDL101"]
+    )
 
 
 # name: (whether it is silent, or a note, and the text)

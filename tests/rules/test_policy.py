@@ -80,6 +80,7 @@ class Shift(nn.Module):
 """
     path = folder / "shift.py"
     path.write_text(shift, encoding="utf-8")
+    (tmp_path / "README.md").write_text("See shift.py.", encoding="utf-8")
     found = check_paths([path], isolated=True)
     assert [one.severity for one in found if one.code == "TDL504"] == told
 

@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import PurePath
 
 from torchdevlint.facts.analysis import FileFacts
-from torchdevlint.facts.files import facts_of, required_statements
+from torchdevlint.facts.files import acts, facts_of, required_statements
 from torchdevlint.facts.said import has_programs
 from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_unconditional
-from torchdevlint.program.project import Member
+from torchdevlint.program.project import STARTS, Member, Project, worked_out
+from torchdevlint.program.roles import importers, is_offered
 from torchdevlint.source.grounds import remembered
 
 _MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "modules")
@@ -66,9 +67,61 @@ def is_run_by_nobody(body: ir.Body, analysis: FileFacts) -> bool:
     those of torch may be found by them; a class may be made by a name that is put together.
     """
     member = analysis.member
-    if member is None or not member.project.tells_by_silence or not has_programs(analysis):
+    if member is None or not member.project.tells_by_silence:
         return False
-    return _Search(member).is_dead(body, analysis, frozenset())
+    if _is_left_out(member):
+        return True
+    return has_programs(analysis) and _Search(member).is_dead(body, analysis, frozenset())
+
+
+@worked_out(512, bool)
+def _is_left_out(place: Member) -> bool:
+    """True for a module of definitions that no file of the project imports, runs or names.
+
+    In a package others may import it, but for a package whose own files import most of its modules.
+    """
+    project, path = place
+    analysis = facts_of(place)
+    if analysis is None or _is_used_by_itself(analysis, place) or importers(place):
+        return False
+    naming = _naming(path)
+    named = (other for other in project.mentioning(PurePath(path).stem) if other != path)
+    if project.holding(_IMPORTERS, _IMPORTS) or any(project.matches(other, naming) for other in named):
+        return False
+    return not analysis.roles.is_library or _imports_its_modules(project)
+
+
+def _is_used_by_itself(analysis: FileFacts, place: Member) -> bool:
+    """True for a file that does something when it is run or imported, for the front of a package, and for tests, which are collected."""
+    is_front = PurePath(place.path).name in ("__init__.py", "conftest.py") or not place.path.endswith(".py")
+    return is_front or analysis.roles.is_test or place.project.matches(place.path, STARTS) or acts(analysis)
+
+
+def _naming(path: str) -> re.Pattern[bytes]:
+    """How a text names a module: `net.py`, `models.net`, `models/net`, `net:load`, `import net`, `from net import load`."""
+    file = PurePath(path)
+    folder, stem = re.escape(file.parent.name).encode(), re.escape(file.stem).encode()
+    return re.compile(
+        rb"\b(?:"
+        + stem
+        + rb"\.py|"
+        + folder
+        + rb"[./]"
+        + stem
+        + rb"|"
+        + stem
+        + rb":\w+|(?:import|from) "
+        + stem
+        + rb")\b"
+    )
+
+
+@worked_out(64, bool)
+def _imports_its_modules(project: Project) -> bool:
+    """True for a package of which its own files import most modules: one that they leave out is hardly meant for others."""
+    modules = [Member(project, path) for path in project.files if not path.endswith("__init__.py")]
+    offered = [place for place in modules if is_offered(place) and not project.is_test(place.path)]
+    return 2 * sum(bool(importers(place)) for place in offered) > len(offered)
 
 
 _MOST_LOOKED_AT = 60  # bodies that name what is looked for, and what they stand in
