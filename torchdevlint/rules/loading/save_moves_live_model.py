@@ -39,8 +39,8 @@ class SaveMovesLiveModel(Rule):
             torch.save(state, path)
 
     ## When it stays silent
-    The save is the last use and stands in no loop; no caller uses the model that is given back; the model is moved back right after; the
-    receiver is a copy (`copy.deepcopy(model)`).
+    The save is the last use and stands in no loop; no caller uses the model that is given back; the model is moved back right after; each
+    other method that calls it moves it first; the receiver is a copy (`copy.deepcopy(model)`).
 
     ## Fix safety
     Unsafe: the saved dict is a new one with copies, and the model stays where it is.
@@ -90,6 +90,9 @@ class SaveMovesLiveModel(Rule):
         )
 
 
+_MOVES = frozenset({"to", "cuda"})
+
+
 def _goes_to_cpu(move: ir.Call, method: str, facts: Facts) -> bool:
     if method == "cpu":
         return not move.arguments
@@ -97,7 +100,7 @@ def _goes_to_cpu(move: ir.Call, method: str, facts: Facts) -> bool:
 
 
 def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
-    """True in a method (which is called again), or when the value of the name is read later, also in another turn, and not moved back at once."""
+    """True when the value of the name is read later, also in another turn, or by a method that does not move it, and not moved back at once."""
     root = place.partition(".")[0]
     ops = [op for block in facts.body.blocks for op in block.ops]
     at = next((number for number, op in enumerate(ops) if op is move), len(ops))
@@ -105,7 +108,18 @@ def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
         return False
     if "." not in place:
         return Cfg.of(facts.body).is_read_after(root, move) and not _is_returned_to_nobody(root, move, facts)
-    return facts.in_loop or (facts.class_summary is not None and facts.body.name not in ("__del__", "close"))
+    owner = facts.body.owner
+    others = owner.methods.values() if owner is not None and facts.body.name not in ("__del__", "close") else ()
+    return facts.in_loop or any(_calls_it_where_it_is(method, place, facts) for method in others)
+
+
+def _calls_it_where_it_is(method: ir.Body, place: str, facts: Facts) -> bool:
+    """True for a method that calls what an attribute holds, and moves it nowhere itself."""
+    index = facts.analysis.index_of(method)
+    kept = f"{index.self_name}.{place.partition('.')[2]}"
+    aliases = (name for name, values in index.stored.items() if any(index.dotted(value) == kept for value in values))
+    uses = [index.use(name) for name in (kept, *aliases)]
+    return any(use.called for use in uses) and not any(use.attributes & _MOVES for use in uses)
 
 
 def _is_returned_to_nobody(name: str, move: ir.Call, facts: Facts) -> bool:
