@@ -90,7 +90,9 @@ def call(
         found = []
         elsewhere = [one for _, one in function.options if _is_elsewhere(ctx, one)]
         choice, is_open_too = Choice(ctx.choice), any(isinstance(one, Term) for _, one in function.options)
-        for guards, one in _callees(ctx, function.options):
+        around = ctx.turns
+        for at, (guards, one) in enumerate(_callees(ctx, function.options)):
+            ctx.turns = (*around, (site, at)) if at else around
             if one != NONE:
                 # What a test makes of something that nobody knows: `if isinstance(net, BatchNorm2d): net = ...`
                 is_conversion = is_open_too and is_of_data(guards)
@@ -98,7 +100,7 @@ def call(
                 ctx.choice = choice.next(guards, ctx.facts) if is_choice else choice.outer
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))
-        ctx.choice = choice.outer
+        ctx.choice, ctx.turns = choice.outer, around
         for fault in choice.certain():
             ctx.analysis.report(fault, ctx)
         return one_of(found)

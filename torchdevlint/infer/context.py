@@ -96,8 +96,8 @@ class Context:
         self.in_loop = False
         self.moving: Moving | None = None  # in a turn of a loop
         self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one
-        # The turns of the loops over known items: each makes objects of its own.
-        self.turns: tuple[tuple[ir.Iterate, int], ...] = ()
+        # The turns of the loops over known items, and which of several things a call is of: each makes objects of its own.
+        self.turns: tuple[tuple[ir.Iterate | Site | None, int], ...] = ()
         self.trained: Facts = NO_FACTS  # that something here goes backward
         self.choice: Choice | None = (
             None  # in one of several functions or modules of other files: the program chooses which of them is called how
