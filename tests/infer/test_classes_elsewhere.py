@@ -36,7 +36,7 @@ def codes(folder: Path, files: dict[str, str]) -> list[str]:
     (folder / ".git").mkdir()
     for path, text in files.items():
         (folder / path).write_text(text)
-    return [one.code for one in check_paths([folder], isolated=True)]
+    return [one.code for one in check_paths([folder], isolated=True) if one.code != "TDL801"]
 
 
 @pytest.mark.parametrize("test", ["!= None", "is not None"])

@@ -51,11 +51,11 @@ def told(folder: Path, files: dict[str, str]) -> list[str]:
 
 PROJECTS = {
     "all programs": ({"a.py": HARD, "b.py": KEPT, "c.py": HARD}, []),
-    "one program": ({"a.py": HARD}, []),
+    "one program": ({"a.py": HARD}, ["a.py"]),
     "most programs": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES}, []),
     "as many programs as choose": ({"a.py": HARD, "c.py": CHOOSES}, ["a.py"]),
     "fewer programs than choose": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES, "d.py": CHOOSES}, ["a.py", "b.py"]),
-    "an assertion is no choice": ({"a.py": HARD, "c.py": "import torch\nassert torch.cuda.is_available()\n"}, []),
+    "an assertion is no choice": ({"a.py": HARD, "b.py": HARD, "c.py": "import torch\nassert torch.cuda.is_available()\n"}, []),
     "tests that choose count for nothing": (
         {"a.py": HARD, "b.py": HARD, "tests/test_c.py": CHOOSES, "tests/test_d.py": CHOOSES},
         [],

@@ -111,7 +111,7 @@ def check(folder: Path, files: dict[str, str]) -> list[Finding]:
 
 def test_a_module_that_nobody_moved_is_told_with_the_line_that_makes_it(tmp_path: Path) -> None:
     files = {"layers.py": LAYERS, "model.py": MODEL, "trainer.py": TRAINER, "main.py": MAIN}
-    found = [one for one in check(tmp_path, files) if one.filename.endswith("trainer.py")]
+    found = [one for one in check(tmp_path, files) if one.filename.endswith("trainer.py") and one.code != "TDL801"]
     assert [(one.code, one.span.start.row) for one in found] == [("TDL401", 15)]
     related = [
         (one.span.start.row, one.message) for one in found[0].related if one.filename in (None, found[0].filename)

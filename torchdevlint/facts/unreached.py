@@ -76,7 +76,7 @@ def is_run_by_nobody(body: ir.Body, analysis: FileFacts) -> bool:
 
 @worked_out(512, bool)
 def _is_left_out(place: Member) -> bool:
-    """True for a module of definitions that no file of the project imports, runs or names.
+    """True for a module of definitions that no file of a project with programs imports, runs or names.
 
     In a package others may import it, but for a package whose own files import most of its modules.
     """
@@ -88,7 +88,18 @@ def _is_left_out(place: Member) -> bool:
     named = (other for other in project.mentioning(PurePath(path).stem) if other != path)
     if project.holding(_IMPORTERS, _IMPORTS) or any(project.matches(other, naming) for other in named):
         return False
-    return not analysis.roles.is_library or _imports_its_modules(project)
+    return _imports_its_modules(project) if analysis.roles.is_library else _runs_something(project)
+
+
+@worked_out(64, bool)
+def _runs_something(project: Project) -> bool:
+    """True for a project with a program: a file that nobody imports, and that does something when it is run."""
+    others = (Member(project, path) for path in project.files if not project.is_test(path))
+    return any(
+        project.matches(place.path, STARTS) or ((analysis := facts_of(place)) is not None and acts(analysis))
+        for place in others
+        if not place.path.endswith("__init__.py") and not importers(place)
+    )
 
 
 def _is_used_by_itself(analysis: FileFacts, place: Member) -> bool:

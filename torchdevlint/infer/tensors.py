@@ -315,7 +315,7 @@ def by_case(values: Sequence[Value], result: Callable[[list[Value]], Value]) -> 
     cases: list[tuple[Facts, list[Value]]] = [(NO_FACTS, list(values))]
     for at, value in enumerate(values):
         if not isinstance(value, OneOf) or not (
-            all(guards for guards, _ in value.options) or _is_left_to_caller(value)
+            any(guards for guards, _ in value.options) or _is_left_to_caller(value)
         ):
             continue
         cases = [

@@ -2,7 +2,8 @@
 
 That they need CUDA is a decision and no mistake: strict readers of findings in five samples of repositories that nobody had looked at before called it one
 in a quarter of the cases, and in nearly all of these the program let its user choose a device somewhere else (benchmarks/judged.jsonl, `blind1` to
-`blind5`). A program is a file that nobody imports and that is no test. Where most programs of a project choose, each of the others is a mistake of its own.
+`blind5`). A program is a file that nobody imports and that is no test. Where most programs of a project choose, each of the others is a mistake of its own;
+and one program alone shows no decision.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ _HAS_RANKS = re.compile(
 
 
 class _Decision(NamedTuple):
-    """The programs of a project that are for CUDA alone, whether they are more than those with a choice, and whether its package, or no file, knows another device."""
+    """The programs of a project that are for CUDA alone, whether they are several and more than those with a choice, and whether its package, or no file,
+    knows another device."""
 
     programs: frozenset[str]
     is_of_most: bool
@@ -88,7 +90,9 @@ def _decision(project: Project) -> _Decision:
     free = [path for path in choosing if _is_program(Member(project, path))]
     decided = [path for path in programs if not _takes_a_choice(Member(project, path), choosing)]
     gives = (path for path in choosing if is_offered(Member(project, path)) and project.matches(path, _GIVES_CHOICE))
-    return _Decision(frozenset(decided), len(decided) > len(free), not any(gives), bool(placing) and not choosing)
+    return _Decision(
+        frozenset(decided), len(decided) > max(1, len(free)), not any(gives), bool(placing) and not choosing
+    )
 
 
 @worked_out(512, bool)
