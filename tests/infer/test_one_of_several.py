@@ -46,3 +46,58 @@ def test_what_another_flag_moves_is_told() -> None:
         "scores, active = scores.cuda(), active.cuda()", "scores = scores.cuda()"
     )
     assert {one.code for one in check_source(text)} & {"TDL504", "TDL505"}
+
+
+BRANCHES = """\
+import torch
+from torch import nn
+
+
+class Attack:
+    def __init__(self, model, device="cuda"):
+        self.model = model
+        self.device = device
+
+    def run(self, image):
+        if self.device == "cuda":
+            self.model = self.model.cuda()
+        elif self.device == "cpu":
+            self.model = self.model.cpu()
+        return self.model.scores(image).to(self.device)
+
+
+model = nn.Linear(2, 2)
+image = torch.zeros(1, 2, device="cuda")
+Attack(model, {device}).run(image)
+model(image)
+"""
+
+
+@pytest.mark.parametrize(("device", "expected"), [('"cuda"', set()), ('"cpu"', {"TDL401"})])
+def test_a_move_on_a_branch_that_is_not_taken_moves_nothing(device: str, expected: set[str]) -> None:
+    assert {one.code for one in check_source(BRANCHES.format(device=device))} & {"TDL401"} == expected
+
+
+NAMED = """\
+import numpy as np
+import torch
+
+
+def prepare(image, model):
+    if type(image).__name__ == "Tensor":
+        image = image.clone()
+    elif type(image).__name__ == {name}:
+        image = torch.tensor(image)
+    return model(image)
+
+
+prepare({given}, torch.nn.Linear(2, 2).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "is_told"), [("torch.zeros(2, device='cuda')", False), ("np.zeros(2)", True)], ids=["tensor", "array"]
+)
+def test_a_type_that_is_asked_for_by_its_name(given: str, is_told: bool) -> None:
+    found = {one.code for one in check_source(NAMED.format(given=given, name='"ndarray"'))}
+    assert bool(found & {"TDL401", "TDL504", "TDL505"}) is is_told

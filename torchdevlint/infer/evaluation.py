@@ -82,9 +82,25 @@ _ON_GPU = {(">", -1): True, (">=", 0): True, ("!=", -1): True, ("<", 0): False, 
 _OPPOSITES = {"is not": "is", "not in": "in", "!=": "=="}
 _BINDING = frozenset({"classmethod", "staticmethod"})
 _SUPER, _LEN, _TYPE = Ext("builtins.super"), Ext("builtins.len"), Ext("builtins.type")
+# What `type(value).__name__` is compared with.
+_TYPES_BY_NAME = {
+    "Tensor": "torch.Tensor",
+    "ndarray": "numpy.ndarray",
+    **{name: f"builtins.{name}" for name in ("list", "tuple", "dict", "set", "str", "int", "float", "bool")},
+}
 
 
 MOST_TURNS = 8  # of a loop over known items that are run one by one
+
+
+def _named_types(names: Value) -> Value | None:
+    """The types that a name, or a tuple of names, is of; None for any that is not in the table."""
+    several = names.items if isinstance(names, Tup) else (names,)
+    found = [_TYPES_BY_NAME.get(str(one.value)) if isinstance(one, Const) else None for one in several]
+    types = tuple(Ext(name) for name in found if name is not None)
+    if len(types) < len(several):
+        return None
+    return Tup(types) if isinstance(names, Tup) else types[0]
 
 
 class _Pass(NamedTuple):
@@ -612,9 +628,10 @@ class Evaluation:
         if plain in ("is", "==") and right == NONE:
             found = conditions.is_none(left)
             return found if plain == operator else conditions.negated(found)
-        of = self._type_asked(first)
-        if of is not None and plain in ("is", "==", "in"):
-            found = conditions.is_instance(self.ctx, of, right)  # taken as that: hardly a class is derived from these
+        of, by_name = self._type_asked(first)
+        named = _named_types(right) if by_name else right
+        if of is not None and named is not None and plain in ("is", "==", "in"):
+            found = conditions.is_instance(self.ctx, of, named)  # taken as that: hardly a class is derived from these
             return found if plain == operator else conditions.negated(found)
         if operator == "in":
             return conditions.contains(self.ctx, left, right)
@@ -639,12 +656,16 @@ class Evaluation:
                 return Term("length", counted)
         return reading.of_member(self.ctx, self._get(register))
 
-    def _type_asked(self, register: ir.Register) -> Value | None:
-        """The value of which `type(value)` is in a register; None for anything else."""
-        made = Lookup.of(self.body).definition(register)
+    def _type_asked(self, register: ir.Register) -> tuple[Value | None, bool]:
+        """The value of which `type(value)` is in a register, None for anything else; and whether it is `type(value).__name__`."""
+        lookup = Lookup.of(self.body)
+        made = lookup.definition(register)
+        by_name = isinstance(made, ir.Attribute) and made.name == "__name__"
+        if isinstance(made, ir.Attribute) and by_name:
+            made = lookup.definition(made.object)
         if isinstance(made, ir.Call) and len(made.arguments) == 1 and self._get(made.function) == _TYPE:
-            return self._get(made.arguments[0].value)
-        return None
+            return self._get(made.arguments[0].value), by_name
+        return None, by_name
 
     def sequence(self, op: ir.Sequence) -> Value:
         """A tuple, list or set display."""

@@ -257,6 +257,8 @@ class Replay:
     def _effects(self) -> None:
         ctx = self.ctx
         for place, rec in self.summary.effects.items():
+            if self._is_of_another_branch(place):
+                continue
             target = self._unasked(place)
             fields = list(rec.fields.items())
             if len(fields) > MOST_EFFECTS:
@@ -283,6 +285,13 @@ class Replay:
                     written.append((key, here))
             for key, here in written:
                 ctx.put(target, key, here)
+
+    def _is_of_another_branch(self, place: object) -> bool:
+        """True for what an event gives that was not done here: to ask for it now would do it, `self.model.cpu()` of a branch that is not taken."""
+        if not isinstance(place, Term) or not place.waits:
+            return False
+        is_undone = place.op in _DOES and place not in self._memo
+        return is_undone or any(map(self._is_of_another_branch, place.args))
 
     def _renew(self, held: Value, content: Value) -> None:
         """What a loop over the items of a parameter puts in the place of each: of known items, one by one, as if it held that one alone."""
