@@ -133,7 +133,7 @@ import torch
 def embed(x: torch.Tensor, padded):
     if not padded:
         return x
-    return torch.cat([x, torch.zeros(1, 3)])
+    return x * torch.zeros(1, 3)
 def model(x):
     return embed(x, padded=PADDED)
 """
@@ -621,7 +621,7 @@ def test_an_attribute_of_a_class_of_another_file_is_no_line_of_this_one(tmp_path
 FACTORY = """
 import torch
 def embed(x: torch.Tensor):
-    return torch.cat([x, torch.zeros(1, 3)])
+    return x * torch.zeros(1, 3)
 """
 FORWARD = """
 import torch
@@ -636,7 +636,7 @@ BRANCH = """
 import torch
 def embed(x: torch.Tensor, padded=False):
     if padded:
-        return torch.cat([x, torch.zeros(1, 3)])
+        return x * torch.zeros(1, 3)
     return x
 def model(x):
     return embed(x)

@@ -50,7 +50,7 @@ class Row(NamedTuple):
 )
 def test_a_field_is_what_its_class_says(lines: str, found: dict[str, bool]) -> None:
     """By the codes that are told, whether there is a fix."""
-    told = {one.code: one.fix is not None for one in check_source(HEAD + lines)}
+    told = {one.code: one.fix is not None for one in check_source(HEAD + lines, level="info")}
     assert told.keys() == found.keys()
     assert all(told[code] is has_fix for code, has_fix in found.items() if code == "TDL501")
 

@@ -276,12 +276,12 @@ def test_a_claim_that_a_caller_leaves_to_its_own_callers_stays_a_note(tmp_path: 
     assert severities(tmp_path / "placed", {"shape.py": SHAPED, "main.py": placed}, "shape.py") == ["warning"]
 
 
-def test_a_package_has_other_callers_than_its_own(tmp_path: Path) -> None:
+def test_what_the_calls_of_a_package_meet_is_a_note_to_its_other_callers(tmp_path: Path) -> None:
     used = "from pack.shape import turn\nprint(turn(load(), method='up'))\n"
     files = {"pyproject.toml": "", "pack/__init__.py": "", "pack/shape.py": SHAPED, "pack/main.py": used}
     files = {path: text for path, text in files.items() if path != "pyproject.toml"}
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pack'\n", encoding="utf-8")
-    assert severities(tmp_path, files, "pack/shape.py") == ["warning"]
+    assert severities(tmp_path, files, "pack/shape.py") == ["info"]
 
 
 def test_a_file_of_a_package_that_is_also_run_is_a_program_unless_the_package_imports_it(tmp_path: Path) -> None:
@@ -326,8 +326,8 @@ def test_callers_at_hand_make_notes_of_what_an_argument_may_break(tmp_path: Path
             (plain, "warning", "info"),
             (asks, "warning", "warning"),
             (method, "warning", "warning"),
-            (array, "warning", "info"),
-            (placed, "warning", "warning"),
+            (array, "info", "info"),
+            (placed, "info", "info"),
         )
     ):
         here, several = tmp_path / str(number), {"shape.py": text, "main.py": program, "third.py": ""}

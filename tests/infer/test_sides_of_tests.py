@@ -459,9 +459,9 @@ print(net(torch.ones(3, 3)))
 }
 
 
-def told(text: str) -> list[str]:
+def told(text: str, level: str = "warning") -> list[str]:
     """The codes of what is told of a program, but for what concerns machines without a GPU."""
-    return [one.code for one in check_source(HEAD + textwrap.dedent(text), "program.py", ignore=["TDL8"])]
+    return [one.code for one in check_source(HEAD + textwrap.dedent(text), "program.py", level=level, ignore=["TDL8"])]
 
 
 @pytest.mark.parametrize("case", PLACED_BY_FLAG)
@@ -471,4 +471,4 @@ def test_what_a_flag_places_is_where_its_program_chose(case: str) -> None:
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_what_no_side_places_is_told(case: str) -> None:
-    assert told(BROKEN[case])
+    assert told(BROKEN[case], "info")

@@ -12,9 +12,9 @@ from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.registry import own_rules
 
 
-def found(text: str, code: str) -> list[Finding]:
+def found(text: str, code: str, level: str = "warning") -> list[Finding]:
     source = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
-    return [finding for finding in check_source(source) if finding.code == code]
+    return [finding for finding in check_source(source, level=level) if finding.code == code]
 
 
 HELPER = """
@@ -35,7 +35,7 @@ def test_a_finding_is_raised_where_a_caller_breaks_its_claim() -> None:
 
 
 @pytest.mark.parametrize(
-    ("test", "severity"), [("other.gpu", Severity.WARNING), ("True", Severity.ERROR)], ids=["a branch", "every path"]
+    ("test", "severity"), [("other.gpu", Severity.INFO), ("True", Severity.ERROR)], ids=["a branch", "every path"]
 )
 def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, severity: Severity) -> None:
     text = f"""
@@ -49,7 +49,7 @@ def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, severity: Sev
 
     run(2)
     """
-    (finding,) = found(text, "TDL505")
+    (finding,) = found(text, "TDL505", "info")
     assert finding.severity is severity
 
 
@@ -199,7 +199,7 @@ class Curve:
 
 
 def test_a_tensor_is_made_where_the_variable_beside_it_is() -> None:
-    fixes = {finding.span.start.row: finding.fix for finding in found(BESIDE, "TDL504")}
+    fixes = {finding.span.start.row: finding.fix for finding in found(BESIDE, "TDL504", "info")}
     contents = {row: fix and [edit.content for edit in fix.edits] for row, fix in fixes.items()}
     assert contents == {
         10: [", device=censoring.device"],
@@ -365,7 +365,7 @@ def test_a_function_that_is_mapped_over_containers_gives_the_same_containers(giv
     bias = torch.ones(4)
     print(torch.ones(3, 4, device="cuda") + mapped({given}, lambda item: item.clone()){read})
     """
-    assert [finding.span.start.row for finding in found(text, "TDL505")] == [17]
+    assert [finding.span.start.row for finding in found(text, "TDL505", "info")] == [17]
 
 
 def test_a_cast_gives_back_what_it_is_given() -> None:

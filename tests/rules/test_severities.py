@@ -63,7 +63,7 @@ CASES = {
     ),
     "what a method gives NumPy": (
         "TDL509",
-        Severity.WARNING,
+        Severity.INFO,
         """
         class Predictions:
             def __init__(self, means: torch.Tensor, H: torch.Tensor):

@@ -40,6 +40,7 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -370,8 +371,11 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...], 
     place = side.tensor.device
     roles = ("", side.operand.role)
     if is_elsewhere(place) or is_told(place):
-        sometimes = weak or side.may_be_apart or is_told(place) or ctx.is_later_turn
-        fault = Fault("broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes)
+        may_differ = weak or side.may_be_apart or ctx.is_later_turn
+        sometimes = may_differ or is_told(place)
+        fault = Fault(
+            "broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes, may_differ=may_differ
+        )
         ctx.analysis.report(_told_of(ctx, fault, side), ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
@@ -415,8 +419,10 @@ def _judge(
     if is_elsewhere(other.device):
         other = _beside(ctx, a.guards | b.guards) or other
     if is_elsewhere(other.device) or is_told(other.device):
-        sometimes = weak or a.may_be_apart or b.may_be_apart or is_told(other.device) or ctx.is_later_turn
-        fault = Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes)
+        may_be_apart = b.may_be_apart or (a.may_be_apart and not _meets_in_first_turn(a, site))
+        may_differ = weak or may_be_apart or ctx.is_later_turn
+        sometimes = may_differ or is_told(other.device)
+        fault = Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes, may_differ=may_differ)
         ctx.analysis.report(_told_of(ctx, fault, a), ctx)
     elif (
         isinstance(other.device, Term)
@@ -427,6 +433,16 @@ def _judge(
     ):
         ctx.analysis.report(_told_of(ctx, Fault("open", kind, site, host, other, roles, chain), a), ctx)
     return False
+
+
+def _meets_in_first_turn(side: _Side, site: Site) -> bool:
+    """True for what is made before a loop, and is under no condition what its first turn meets: `kept = zeros(0)`, `for x in loader: kept = cat([kept, x])`."""
+    made = side.tensor.origin
+    if side.guards or made is None or made.body is None or made.body is not site.body:
+        return False
+    lookup = Lookup.of(made.body)
+    first, met = lookup.block(made.op), lookup.block(site.op)
+    return first is not None and met is not None and bool(set(met.loops) - set(first.loops))
 
 
 def _has_moved_since(ctx: Context, tensor: Tensor) -> bool:

@@ -112,6 +112,7 @@ class Fault(NamedTuple):
     beside: Tensor | None = None
     seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
     sometimes: bool = False
+    may_differ: bool = False  # ... and this is not for the device alone, which the program chooses
     is_settled: bool = False  # open, and the calls in other files of the project do not break it
     is_reached: bool = False  # the function that somebody from outside would call is called, here or elsewhere
     is_called: bool = False  # ... and no call names a device
@@ -193,6 +194,8 @@ class Fault(NamedTuple):
             return self
         if other.verdict == self.verdict and other.sometimes != self.sometimes:
             return other if self.sometimes else self
+        if other.verdict == self.verdict and other.may_differ != self.may_differ:
+            return other if self.may_differ else self
         if other.verdict == self.verdict:  # where more is known: in a caller
             return self if len(self.chain) > len(other.chain) else other
         broken, is_open = (self, other) if self.verdict == "broken" else (other, self)

@@ -24,6 +24,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.roles import has_public_subclass, is_public
 from torchdevlint.rules import surroundings as at
 from torchdevlint.rules.cuda_by_design import in_program_for_cuda_alone, in_program_for_one_gpu
+from torchdevlint.rules.doubt import DOUBTFUL, is_doubtful
 from torchdevlint.severity import Severity
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
@@ -127,14 +128,14 @@ def _is_beside_the_default(fault: Fault) -> bool:
 
 
 def severity_of(fault: Fault, facts: Facts) -> Severity:
-    """How severe a fault is: what is broken on some paths alone is no error, and what the project's own calls do not break is a note.
+    """How severe a fault is: what is doubtful, and what the project's own calls do not break, is a note.
 
     What an argument may break is a note where its callers are at hand, unless something shows that it is meant for tensors anywhere. The facts are of
     the file as a whole.
     """
     row = row_of(fault)
     is_left_to_callers = fault.is_settled or (fault.roles[0] != STATE and is_of_an_argument(fault))
-    if is_left_to_callers and _are_callers_here(fault, facts):
+    if (is_left_to_callers and _are_callers_here(fault, facts)) or is_doubtful(fault):
         return INFO
     return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
 
@@ -350,4 +351,5 @@ def rows_of(code: str, severity: Severity) -> Iterator[str]:
         yield f"{cases[:1].upper()}{cases[1:]}."
     if severity is INFO and code in _OF_CLAIMS:
         yield ASKED
+        yield DOUBTFUL
     yield from (place.told for place in places_of(code) if place.most is severity)
