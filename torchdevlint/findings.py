@@ -126,7 +126,7 @@ class Outcome:
 
     `text` is what the positions of `findings` refer to. `stored` are the bytes to write and `read` those that they replace, None when
     nothing changes. `problems` are sentences for stderr that make the run fail (exit code 2), `notes` those that do not. Of a notebook, `original` is the file, `text`
-    its cells as one program, and `cells` tells by a cell's number how many rows of `text` stand before it.
+    its cells as one program, and `cells` tells by a cell's number how many rows of `text` stand before it. `hides_notes`: the level hides something.
     """
 
     filename: str
@@ -139,6 +139,7 @@ class Outcome:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     cells: Mapping[int, int] = field(default_factory=dict)
+    hides_notes: bool = False
 
     def row(self, finding: Finding | Related) -> int:
         """The row of `text` in which a finding, or a related place, begins."""

@@ -54,6 +54,7 @@ class Examination(NamedTuple):
     findings: tuple[Finding, ...]
     parses: bool = True
     problems: tuple[str, ...] = ()
+    hides_notes: bool = False
 
 
 def lint(path: str, raw: bytes, settings: Settings, repair: Repair = Repair.NONE) -> Outcome:
@@ -118,6 +119,7 @@ def lint_source(
         read=source.to_bytes() if fixed else None,
         problems=first.problems,
         notes=tuple(notes),
+        hides_notes=last.hides_notes,
     )
     if isinstance(source, Notebook) and isinstance(result, Notebook):
         return located(outcome, source, result)
@@ -180,7 +182,7 @@ def _asked(
         document.settle(seen.program)
     if not seen.reports and not (judged and may_have_suppressions(text.encode("utf-8", "replace"))):
         forget_nodes(seen.program)
-        return Examination((), problems=tuple(problems))
+        return Examination((), problems=tuple(problems), hides_notes=seen.hides_notes)
     lines = Lines(text)
     suppressions = Suppressions.read(text, lines, kinds)
     placed = _placed(source, seen, lines, problems)
@@ -189,7 +191,8 @@ def _asked(
     found = [finding for finding in heard if settings.shows(finding.code, finding.severity)]
     if judged:
         found += unused(source.path, suppressions, rules)
-    return Examination(tuple(sorted(found, key=lambda finding: finding.sort_key)), problems=tuple(problems))
+    ordered = tuple(sorted(found, key=lambda finding: finding.sort_key))
+    return Examination(ordered, problems=tuple(problems), hides_notes=seen.hides_notes)
 
 
 def _placed(source: Text, seen: Look, lines: Lines, problems: list[str]) -> list[Finding]:

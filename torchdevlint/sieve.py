@@ -57,6 +57,7 @@ class Look(NamedTuple):
     program: ir.Program
     result: Result
     reports: list[Report]
+    hides_notes: bool = False  # something is said that the level does not show
 
 
 def look(text: str, questions: Questions, sightings: Sightings = NO_SIGHTINGS, *, sieve: bool = True) -> Look:
@@ -98,4 +99,5 @@ def _sifted(text: str, questions: Questions) -> Look | None:
 
 def _asked(program: ir.Program, questions: Questions, observed: Observed = NOTHING_OBSERVED) -> Look:
     result = analyse(program, questions.rules, observed, questions.target_torch, questions.member)
-    return Look(program, result, [report for report in result.reports if questions.is_shown(report)])
+    shown = [report for report in result.reports if questions.is_shown(report)]
+    return Look(program, result, shown, hides_notes=len(shown) < len(result.reports))

@@ -47,6 +47,8 @@ def summary(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
         yield style.paint("No faults found.", "green")
     if style.problems:
         yield style.paint(f"Not everything could be checked: {_problems(len(style.problems))} told on stderr.", "red")
+    if any(outcome.hides_notes for outcome in outcomes):
+        yield "There are notes as well, of what is doubtful or by design: `--level info` shows them."
     fixable = sum(is_fixable(finding, style) for finding in findings)
     hidden = sum(finding.fix is not None for finding in findings) - fixable
     if fixable:

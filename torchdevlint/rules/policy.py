@@ -315,7 +315,7 @@ PLACES: tuple[Place, ...] = (
     _place(at.in_data_folder, INFO, "504 505 506 509"),
     _place(at.under_another_default_device, INFO, "504 505 506 511 515 522 603"),
     _place(at.in_program_that_moves_nothing, INFO, "603"),
-    _place(at.with_hidden_gpus, INFO, "504 515"),
+    _place(at.with_hidden_gpus, INFO, f"{_TENSORS_MEET} 101 102 801 807"),
     _place(at.with_trainers_on_host, INFO, "101 504"),
     _place(at.where_cuda_is_needed, INFO, "102 605"),
     _place(at.in_benchmark, INFO, "605 801"),

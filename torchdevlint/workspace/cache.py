@@ -311,7 +311,9 @@ def _document_of(run: Run) -> dict[str, Any]:
         "notes": run.notes,
         "files": run.files,
         "checked": run.checked,
-        "outcomes": [_outcome_to(outcome) for outcome in run.outcomes if outcome.findings or outcome.notes],
+        "outcomes": [
+            _outcome_to(outcome) for outcome in run.outcomes if outcome.findings or outcome.notes or outcome.hides_notes
+        ],
     }
 
 
@@ -334,14 +336,16 @@ def _want(kind: type, *values: object) -> None:
 def _outcome_to(outcome: Outcome) -> list[Any]:
     """What a report wants of an outcome that changes nothing."""
     cells = list(outcome.cells.items())
-    return [outcome.filename, outcome.text, outcome.notes, cells, [_finding_to(one) for one in outcome.findings]]
+    findings = [_finding_to(one) for one in outcome.findings]
+    return [outcome.filename, outcome.text, outcome.notes, cells, outcome.hides_notes, findings]
 
 
 def _outcome_from(item: Any) -> Outcome:
     from torchdevlint.findings import Outcome
 
-    filename, text, notes, cells, findings = item
+    filename, text, notes, cells, hides_notes, findings = item
     _want(str, filename, text, *notes)
+    _want(bool, hides_notes)
     _want(int, *(number for cell in cells for number in cell))
     return Outcome(
         filename,
@@ -349,6 +353,7 @@ def _outcome_from(item: Any) -> Outcome:
         text=text,
         notes=tuple(notes),
         cells=dict(cells),
+        hides_notes=hides_notes,
     )
 
 
