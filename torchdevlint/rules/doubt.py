@@ -8,7 +8,8 @@ from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Term, Value, is_accelerator
 
 DOUBTFUL = (
-    "What is broken on some paths alone, or more than five calls away; of what somebody else would break, all but what the function itself shows to meet."
+    "What is broken on some paths alone, or more than five calls away; and what only a call from outside would break, unless the function names the other "
+    "device, or lets a tensor that it makes meet an argument or the module."
 )
 _FARTHEST = 5  # calls
 
