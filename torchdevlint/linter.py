@@ -175,7 +175,17 @@ def _asked(
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
         return Examination(
-            (unparsable(source.path, failure.message, LineIndex(text), failure.row, failure.column),), parses=False
+            (
+                unparsable(
+                    source.path,
+                    failure.message,
+                    LineIndex(text),
+                    failure.row,
+                    failure.column,
+                    Severity.WARNING if failure.is_python_2 else Severity.ERROR,
+                ),
+            ),
+            parses=False,
         )
     problems = [f"{source.path}: {crash}" for crash in seen.result.crashes]
     if document is not None and not problems:
@@ -205,13 +215,15 @@ def _placed(source: Text, seen: Look, lines: Lines, problems: list[str]) -> list
     return list(place(source.path, source.text, seen.result.analysis, lines, seen.reports, problems, row_name))
 
 
-def unparsable(path: str, message: str, lines: LineIndex, row: int, column: int) -> Finding:
+def unparsable(
+    path: str, message: str, lines: LineIndex, row: int, column: int, severity: Severity = Severity.ERROR
+) -> Finding:
     """TDL000, which no setting hides."""
     rule = UnparsableFile
     row = min(row, lines.rows)  # a parser may count the end of the text as a line of its own
     start = lines.offset(Position(row, column))
     span = lines.span(start, start)
-    return Finding(rule.code, rule.name, rule.severity, bounded(message), path, span, noqa_row=row)
+    return Finding(rule.code, rule.name, severity, bounded(message), path, span, noqa_row=row)
 
 
 def unused(path: str, suppressions: Suppressions, rules: Sequence[type[Rule]]) -> Iterator[Finding]:

@@ -52,6 +52,13 @@ def told(folder: Path, files: dict[str, str]) -> list[str]:
 PROJECTS = {
     "all programs": ({"a.py": HARD, "b.py": KEPT, "c.py": HARD}, []),
     "one program": ({"a.py": HARD}, ["a.py"]),
+    "one program whose README asks for a GPU": ({"a.py": HARD, "README.md": "# Requirements\n\n- Python 3.7\n- CUDA 10.1\n"}, []),
+    "one program whose README says that it needs one": ({"a.py": HARD, "README.md": "Training requires a GPU with 8 GB.\n"}, []),
+    "one program whose README says that it needs none": ({"a.py": HARD, "README.md": "Scoring requires no GPU.\n"}, ["a.py"]),
+    "a program beside others that choose, in a folder with instructions": (
+        {"a.py": CHOOSES, "b.py": CHOOSES, "deep/c.py": HARD, "deep/README.md": "## Requirement\n- CUDA 10.1\n"},
+        [],
+    ),
     "most programs": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES}, []),
     "as many programs as choose": ({"a.py": HARD, "c.py": CHOOSES}, ["a.py"]),
     "fewer programs than choose": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES, "d.py": CHOOSES}, ["a.py", "b.py"]),

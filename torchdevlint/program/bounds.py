@@ -82,16 +82,17 @@ _OPERATOR_WORDS = frozenset(("and", "or", "not", "if", "await"))
 
 
 class ParseFailure(Exception):
-    """A text that cannot be parsed: a sentence that says why, and where (from 1, the column in code points)."""
+    """A text that cannot be parsed: a sentence that says why, and where (from 1, the column in code points). One of Python 2 may run all the same."""
 
-    def __init__(self, message: str, row: int, column: int) -> None:
+    def __init__(self, message: str, row: int, column: int, is_python_2: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.row = row
         self.column = column
+        self.is_python_2 = is_python_2
 
-    def __reduce__(self) -> tuple[type[ParseFailure], tuple[str, int, int]]:
-        return type(self), (self.message, self.row, self.column)
+    def __reduce__(self) -> tuple[type[ParseFailure], tuple[str, int, int, bool]]:
+        return type(self), (self.message, self.row, self.column, self.is_python_2)
 
 
 class Shape(NamedTuple):
@@ -316,7 +317,7 @@ def _explained(text: str, message: str, row: int, column: int) -> ParseFailure:
     line = lines[row - 1] if row <= len(lines) else ""
     for pattern, sign in _PYTHON_2:
         if pattern.search(line):
-            return ParseFailure(f"cannot be parsed as Python 3: this is Python 2, where {sign}", row, column)
+            return ParseFailure(f"cannot be parsed as Python 3: this is Python 2, where {sign}", row, column, True)
     return ParseFailure(f"cannot be parsed: {reason or 'invalid syntax'}", row, column)
 
 

@@ -24,6 +24,7 @@ from torchdevlint.program.requirements import (
     STATES_COMMANDS,
     STATES_REQUIREMENTS,
     Version,
+    asks_for_cuda,
     asks_for_kernels,
     asks_for_torch,
     commanded,
@@ -71,6 +72,7 @@ _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _TEST_LIBRARIES = re.compile(rb"(?m)^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|torch\.testing\._internal)\b")
 # What a file does when it is run, and not imported.
 STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")
+_INSTRUCTIONS = re.compile(r"(?:readme|install|instructions?|requirements)\b.*\.(?:md|rst|txt)", re.IGNORECASE)
 _COLLECTED = re.compile(r"test_\w+\.py\Z|\w+_test\.py\Z")  # by pytest
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
 _REPOSITORIES = (".git", ".hg")
@@ -129,7 +131,7 @@ def _same(answer: Any) -> Any:
 # How an answer is made again of what is kept of it.
 _RESTORED: dict[str, Callable[[Any], Any] | None] = {
     **dict.fromkeys(("files", "importing", "holding", "mentioning", "resolve", "installed"), tuple),
-    **dict.fromkeys(("tells_by_silence", "is_package", "is_in_package", "is_test", "builds_for_cuda_alone"), _same),
+    **dict.fromkeys(("tells_by_silence", "is_package", "is_in_package", "is_test", "builds_for_cuda_alone", "asks_for_cuda"), _same),
     **dict.fromkeys(("asks_for_kernels", "says", "matches", "is_offered", "lacks", "is_path_entry"), _same),
     "imported_by": frozenset,
     "torch_beyond": lambda kept: kept and tuple(kept),
@@ -314,6 +316,16 @@ class Project:
         return asks_for_kernels(
             stated for folder in (self.root, os.path.join(self.root, "requirements")) for stated in self._stated(folder)
         )
+
+    @_question
+    def asks_for_cuda(self, path: str) -> bool:
+        """True where the instructions beside a file, or in the next folder above that has some, say that CUDA or a GPU is needed."""
+        folder = os.path.dirname(path)
+        while True:
+            texts = [text for _, text in self._texts(folder, _INSTRUCTIONS)]
+            if texts or folder == self.root or os.path.dirname(folder) == folder:
+                return any(map(asks_for_cuda, texts))
+            folder = os.path.dirname(folder)
 
     @_question
     def torch_beyond(self, path: str) -> Version | None:

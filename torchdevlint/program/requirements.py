@@ -114,3 +114,17 @@ def _beyond(operator: str, major: str, minor: str, patch: str) -> Version | None
     if operator in ("", "=", "==", "===", "<=", "~=", "~"):
         return following if minor else (release[0] + 1, 0)
     return None
+
+
+# A section on what is needed, and what of it is a GPU; a sentence that says so.
+_NEEDS_CUDA = re.compile(
+    r"^#+[^\n]*(?:requirement|prerequisite|dependenc|environment|install)[^\n]*\n(?:(?!#)[^\n]*\n){0,14}?[^#\n]*\b(?:CUDA|cudatoolkit|NVIDIA)\b"
+    r"|(?<!not )(?<!n't )\b(?:requires?|needs?|must have)\b(?! no\b| neither\b)[^.\n]{0,80}\b(?:CUDA|NVIDIA|GPUs?)\b"
+    r"|\b(?:CUDA|GPUs?)\b[^.\n]{0,30}\b(?:is|are) (?:required|needed)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def asks_for_cuda(text: str) -> bool:
+    """True for instructions that list CUDA among what is needed, or say that a GPU is."""
+    return _NEEDS_CUDA.search(text) is not None

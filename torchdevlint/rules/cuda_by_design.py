@@ -3,7 +3,7 @@
 That they need CUDA is a decision and no mistake: strict readers of findings in five samples of repositories that nobody had looked at before called it one
 in a quarter of the cases, and in nearly all of these the program let its user choose a device somewhere else (benchmarks/judged.jsonl, `blind1` to
 `blind5`). A program is a file that nobody imports and that is no test. Where most programs of a project choose, each of the others is a mistake of its own;
-and one program alone shows no decision.
+and one program alone shows no decision, unless the project's instructions say that CUDA is needed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class _Decision(NamedTuple):
 def in_program_for_cuda_alone(_: ir.Op, facts: Facts) -> bool:
     """True in a program that is for CUDA by design, in what only such programs import, and in a package that knows no other device."""
     member = facts.analysis.member
-    return member is not None and _decision(member.project).is_of_most and _is_for_cuda_alone(member)
+    if member is None or not _is_for_cuda_alone(member):
+        return False
+    return _decision(member.project).is_of_most or member.project.asks_for_cuda(member.path)
 
 
 def in_program_for_one_gpu(_: ir.Op, facts: Facts) -> bool:

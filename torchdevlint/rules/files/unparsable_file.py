@@ -11,6 +11,8 @@ class UnparsableFile(Rule):
     syntax error, is Python 2, is not in the encoding that it states (UTF-8 when it states none), holds a NUL byte, or nests or chains
     its expressions deeper than a parser can take (200 brackets, CPython's own limit).
 
+    A file of Python 2 is a warning: where that is still installed it runs.
+
     Only files that mention PyTorch or a device are parsed at all; the rule says nothing of others. It cannot be turned off or
     suppressed: exclude the file instead.
 

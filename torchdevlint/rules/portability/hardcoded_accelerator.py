@@ -50,6 +50,7 @@ _OTHER_DEVICES = (
     "cudf.",
     "cuml.",
     "jax.",
+    "torchsummary.",  # takes the CPU where there is no CUDA
     "builtins.dict",
     "types.",
     "argparse.",
