@@ -261,7 +261,8 @@ def test_what_the_level_hides_still_uses_its_suppression() -> None:
 def test_unparsable_files_are_a_finding_that_nothing_hides(raw: bytes, row: int, words: str) -> None:
     outcome = lint("a.py", raw + b"  # noqa\n# torchdevlint: ignore-file", Settings(level=Severity.ERROR), Repair.SAFE)
     (finding,) = outcome.findings
-    assert (finding.code, finding.span.start.row, finding.severity) == ("TDL000", row, Severity.ERROR)
+    severity = Severity.WARNING if words == "Python 2" else Severity.ERROR  # which may run where that is installed
+    assert (finding.code, finding.span.start.row, finding.severity) == ("TDL000", row, severity)
     assert words in finding.message
     assert outcome.stored is None
     assert not outcome.problems

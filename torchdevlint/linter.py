@@ -286,17 +286,22 @@ def _worse(before: Sequence[Finding], after: Sequence[Finding], repaired: Sequen
     """Why findings after a repair are worse than those before it: there are more, one that it was to repair stays, or tensors meet elsewhere."""
     if len(after) > len(before):
         return "the result would have more findings than before"
+    return _left_by(before, after, repaired)
+
+
+def _left_by(before: Sequence[Finding], after: Sequence[Finding], repaired: Sequence[Finding]) -> str | None:
+    """Why a repair mends nothing: a finding that it was to repair stays, be it as a note, or tensors meet elsewhere."""
     was, left = Counter(map(_told, before)), Counter(map(_told, after))
     stays = [finding.code for finding in repaired if left[_told(finding)] >= was[_told(finding)]]
     if stays:
         return f"{stays[0]} would still be found"
     meetings = {rule.code for rule in all_rules() if issubclass(rule, Inferred)}
-    came = [code for code, _, severity in left - was if code in meetings and severity is not Severity.INFO]
+    came = [code for code, _ in left - was if code in meetings]
     return f"{came[0]} would be found instead" if came else None
 
 
-def _told(finding: Finding) -> tuple[str, str, Severity]:
-    return finding.code, _ROW.sub("", finding.message), finding.severity
+def _told(finding: Finding) -> tuple[str, str]:
+    return finding.code, _ROW.sub("", finding.message)
 
 
 class _Attempt:
@@ -305,6 +310,7 @@ class _Attempt:
     def __init__(self, source: Text, before: Examination, settings: Settings, dropped: dict[_Key, str]) -> None:
         self._source, self._before, self._settings, self._dropped = source, before, settings, dropped
         self._results: dict[tuple[int, ...], tuple[Text, Examination]] = {}
+        self._noted: tuple[Finding, ...] | None = None  # what there is to say of the text at every level
 
     def result(self, findings: Sequence[Finding]) -> tuple[Text, Examination]:
         """The text with these fixes, and what there is to say of it."""
@@ -333,6 +339,15 @@ class _Attempt:
         both = first + second
         return both if not (first and second) or self._refusal(both) is None else first
 
+    def _left_as_note(self, source: Text, findings: Sequence[Finding]) -> str | None:
+        """What `_left_by` says of all that there is to say, also of the notes that the level hides."""
+        if self._settings.level is Severity.INFO:
+            return None
+        wide = self._settings._replace(level=Severity.INFO)
+        if self._noted is None:
+            self._noted = examine(self._source, wide).findings
+        return _left_by(self._noted, examine(source, wide).findings, findings)
+
     def _refusal(self, findings: Sequence[Finding]) -> str | None:
         """Why a text with these fixes is refused, None when it is good."""
         try:
@@ -343,7 +358,8 @@ class _Attempt:
             return "the result would not parse"
         if len(after.problems) > len(self._before.problems):
             return "the result cannot be checked"
-        if (worse := _worse(self._before.findings, after.findings, findings)) is not None:
+        worse = _worse(self._before.findings, after.findings, findings) or self._left_as_note(source, findings)
+        if worse is not None:
             return worse
         try:
             source.to_bytes()

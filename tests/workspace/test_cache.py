@@ -96,6 +96,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     found.write("plain.py", "print(1)\n")
     found.write("note.ipynb", NOTEBOOK)
     found.write("requirements.txt", "torch>=2.0\n")
+    found.write("README.md", "Run train.py.\n")
     found.write("pyproject.toml", '[project]\nname = "x"\n\n[tool.torchdevlint]\nignore = ["TDL203"]\n')
     (found.root / ".git").mkdir()
     monkeypatch.chdir(found.root)

@@ -131,7 +131,9 @@ def _same(answer: Any) -> Any:
 # How an answer is made again of what is kept of it.
 _RESTORED: dict[str, Callable[[Any], Any] | None] = {
     **dict.fromkeys(("files", "importing", "holding", "mentioning", "resolve", "installed"), tuple),
-    **dict.fromkeys(("tells_by_silence", "is_package", "is_in_package", "is_test", "builds_for_cuda_alone", "asks_for_cuda"), _same),
+    **dict.fromkeys(
+        ("tells_by_silence", "is_package", "is_in_package", "is_test", "builds_for_cuda_alone", "asks_for_cuda"), _same
+    ),
     **dict.fromkeys(("asks_for_kernels", "says", "matches", "is_offered", "lacks", "is_path_entry"), _same),
     "imported_by": frozenset,
     "torch_beyond": lambda kept: kept and tuple(kept),

@@ -337,13 +337,13 @@ def _outcome_to(outcome: Outcome) -> list[Any]:
     """What a report wants of an outcome that changes nothing."""
     cells = list(outcome.cells.items())
     findings = [_finding_to(one) for one in outcome.findings]
-    return [outcome.filename, outcome.text, outcome.notes, cells, outcome.hides_notes, findings]
+    return [outcome.filename, outcome.text, outcome.notes, cells, findings, outcome.hides_notes]
 
 
 def _outcome_from(item: Any) -> Outcome:
     from torchdevlint.findings import Outcome
 
-    filename, text, notes, cells, hides_notes, findings = item
+    filename, text, notes, cells, findings, hides_notes = item
     _want(str, filename, text, *notes)
     _want(bool, hides_notes)
     _want(int, *(number for cell in cells for number in cell))
