@@ -25,7 +25,7 @@ from torchdevlint.source import disk
 from torchdevlint.workspace import cache, pool, runner
 
 LOAD = 'import torch\n\n\ndef load(model):\n    model.load_state_dict(torch.load("a.pt"))\n'
-NETWORK = "import torch\n\nDEVICE = torch.device('cuda')\n\n\ndef move(x):\n    return x.to(DEVICE)\n"
+NETWORK = "import torch\n\nDEVICE = torch.device('cuda')\n\n\ndef move(x, host='cpu'):\n    return x.to(DEVICE)\n"
 CALLER = "import torch\n\nfrom models.net import move\n\nif __name__ == '__main__':\n    print(move(torch.zeros(3)) + torch.ones(3))\n"
 NOTEBOOK = json.dumps(
     {
