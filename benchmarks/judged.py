@@ -79,7 +79,7 @@ SAMPLES = {
     "readers, before the mends that followed; those in notebooks are left out here",
     "blind5": "76 of 77bbc73, drawn at random (seed 20261129), at most six of each, from 44 other repositories in none of the lists here (three without Python, 19 "
     "had none), by two strict readers, before the mends that followed; four were of files that the copy had cut off; these and those in notebooks are left out here",
-    "blind6": "85 of 7ee8f1f, drawn at random (seed 20261130), at most six of each, from 39 other repositories in none of the lists here (12 had none), by two strict "
+    "blind6": "85 of 0a6b0f7, drawn at random (seed 20261130), at most six of each, from 39 other repositories in none of the lists here (12 had none), by two strict "
     "readers, after these mends and before the last; those in notebooks are left out here",
     "claims": "86 findings of claims alone (a module or tensors that meet), at most four of each, errors first, of 43 repositories that had been read before, none of "
     "them judged before, by three strict readers: what the policy of doubtful claims was chosen by; those in notebooks are left out here",

@@ -160,9 +160,9 @@ def _left(body: ir.Body, analysis: FileFacts, start: int, beyond: Container[int]
 
 @once_per_file
 def hard_codes_cuda(analysis: FileFacts) -> bool:
-    """True for a file of which a body moves something to a literal CUDA device whenever it runs."""
+    """True for a file of which a body moves something to a literal CUDA device whenever it runs; what `self` keeps is not looked up for it."""
     return any(
-        _moves_to_cuda(call, body, analysis)
+        _moves_to_cuda(call, body, analysis, of_self=False)
         for body in analysis.program.bodies
         for call in _untried(body)
         if (block := block_of(body, call)) is not None and _is_certain(block, body, analysis)
@@ -309,13 +309,13 @@ def _is_of_library(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
     return analysis.spelled(op.function, body) in STARTS_CUDA
 
 
-def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
+def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts, *, of_self: bool = True) -> bool:
     """True for a move to a literal CUDA device, and for what is made or loaded there; a loss has nothing to move."""
     index = analysis.index_of(body)
     dotted = index.dotted(op.function)
     if analysis.resolve_text(dotted).startswith("torch."):
         return not dotted.endswith("device") and any(
-            argument.keyword in _DEVICE_ARGUMENTS and _is_cuda(argument.value, body, analysis)
+            argument.keyword in _DEVICE_ARGUMENTS and _is_cuda(argument.value, body, analysis, of_self=of_self)
             for argument in op.arguments
         )
     method = index.definitions[op.function]
@@ -327,14 +327,14 @@ def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
         return False
     if method.name == "cuda":
         return len(op.arguments) <= 1
-    return bool(op.arguments) and _is_cuda(op.arguments[0].value, body, analysis)
+    return bool(op.arguments) and _is_cuda(op.arguments[0].value, body, analysis, of_self=of_self)
 
 
-def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
+def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts, *, of_self: bool) -> bool:
     """True for "cuda", `torch.device("cuda:0")`, "cuda:%d" % rank, and for a name of the body or of `self` that is bound to one of them alone."""
     index = analysis.index_of(body)
     written = index.definitions[register]
-    kept = literals_of_own(written, body, analysis)
+    kept = literals_of_own(written, body, analysis) if of_self else []  # it costs an inference
     if len(kept) == 1:
         ((register, body),) = kept
         index = analysis.index_of(body)
