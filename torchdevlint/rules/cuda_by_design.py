@@ -53,7 +53,7 @@ class _Decision(NamedTuple):
 
 
 def in_program_for_cuda_alone(_: ir.Op, facts: Facts) -> bool:
-    """True in a program that is for CUDA by design, in what only such programs import, and in a package that knows no other device."""
+    """True in a program for CUDA by design, and in what only such programs import."""
     member = facts.analysis.member
     if member is None or not _is_for_cuda_alone(member):
         return False
@@ -61,7 +61,7 @@ def in_program_for_cuda_alone(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_program_for_one_gpu(_: ir.Op, facts: Facts) -> bool:
-    """True in a program that is for CUDA by design and starts no process for each GPU: there a file comes back to the GPU that it was saved from."""
+    """True in a program for CUDA by design without a process for each GPU: a file comes back to its GPU."""
     member = facts.analysis.member
     if member is None or not _is_for_cuda_alone(member):
         return False

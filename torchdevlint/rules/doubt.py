@@ -7,10 +7,7 @@ from torchdevlint.infer.places import is_computed_elsewhere
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Term, Value, is_accelerator
 
-DOUBTFUL = (
-    "What is broken on some paths alone, or more than five calls away; and what only a call from outside would break, unless the function names the other "
-    "device, or lets a tensor that it makes meet an argument or the module."
-)
+DOUBTFUL = "What is broken on some paths alone, or far away; what only a caller from outside would break, unless the function names the device or makes the tensor."
 _FARTHEST = 5  # calls
 
 
