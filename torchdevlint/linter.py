@@ -8,7 +8,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Severity, Sightings
@@ -174,19 +174,9 @@ def _asked(
         questions = Questions(wanted, is_shown, settings.target_torch, place, document)
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
-        return Examination(
-            (
-                unparsable(
-                    source.path,
-                    failure.message,
-                    LineIndex(text),
-                    failure.row,
-                    failure.column,
-                    Severity.WARNING if failure.is_python_2 else Severity.ERROR,
-                ),
-            ),
-            parses=False,
-        )
+        severity = Severity.WARNING if failure.is_python_2 else Severity.ERROR
+        told = unparsable(source.path, failure.message, LineIndex(text), failure.row, failure.column, severity)
+        return Examination((told,), parses=False)
     problems = [f"{source.path}: {crash}" for crash in seen.result.crashes]
     if document is not None and not problems:
         document.settle(seen.program)
@@ -199,10 +189,11 @@ def _asked(
     forget_nodes(seen.program)
     heard = [finding for finding in placed if not suppressions.silences(finding.code, finding.span.start.row)]
     found = [finding for finding in heard if settings.shows(finding.code, finding.severity)]
+    hides_notes = seen.hides_notes or len(found) < len(heard)
     if judged:
         found += unused(source.path, suppressions, rules)
     ordered = tuple(sorted(found, key=lambda finding: finding.sort_key))
-    return Examination(ordered, problems=tuple(problems), hides_notes=seen.hides_notes)
+    return Examination(ordered, problems=tuple(problems), hides_notes=hides_notes)
 
 
 def _placed(source: Text, seen: Look, lines: Lines, problems: list[str]) -> list[Finding]:
@@ -282,13 +273,6 @@ def _choose(findings: Sequence[Finding], repair: Repair, dropped: dict[_Key, str
     return chosen
 
 
-def _worse(before: Sequence[Finding], after: Sequence[Finding], repaired: Sequence[Finding]) -> str | None:
-    """Why findings after a repair are worse than those before it: there are more, one that it was to repair stays, or tensors meet elsewhere."""
-    if len(after) > len(before):
-        return "the result would have more findings than before"
-    return _left_by(before, after, repaired)
-
-
 def _left_by(before: Sequence[Finding], after: Sequence[Finding], repaired: Sequence[Finding]) -> str | None:
     """Why a repair mends nothing: a finding that it was to repair stays, be it as a note, or tensors meet elsewhere."""
     was, left = Counter(map(_told, before)), Counter(map(_told, after))
@@ -310,7 +294,12 @@ class _Attempt:
     def __init__(self, source: Text, before: Examination, settings: Settings, dropped: dict[_Key, str]) -> None:
         self._source, self._before, self._settings, self._dropped = source, before, settings, dropped
         self._results: dict[tuple[int, ...], tuple[Text, Examination]] = {}
-        self._noted: tuple[Finding, ...] | None = None  # what there is to say of the text at every level
+        self._wide = settings._replace(level=Severity.INFO)
+
+    @cached_property
+    def _all_before(self) -> tuple[Finding, ...]:
+        """What there is to say of the text, also the notes that the level hides."""
+        return examine(self._source, self._wide).findings
 
     def result(self, findings: Sequence[Finding]) -> tuple[Text, Examination]:
         """The text with these fixes, and what there is to say of it."""
@@ -339,15 +328,6 @@ class _Attempt:
         both = first + second
         return both if not (first and second) or self._refusal(both) is None else first
 
-    def _left_as_note(self, source: Text, findings: Sequence[Finding]) -> str | None:
-        """What `_left_by` says of all that there is to say, also of the notes that the level hides."""
-        if self._settings.level is Severity.INFO:
-            return None
-        wide = self._settings._replace(level=Severity.INFO)
-        if self._noted is None:
-            self._noted = examine(self._source, wide).findings
-        return _left_by(self._noted, examine(source, wide).findings, findings)
-
     def _refusal(self, findings: Sequence[Finding]) -> str | None:
         """Why a text with these fixes is refused, None when it is good."""
         try:
@@ -358,9 +338,10 @@ class _Attempt:
             return "the result would not parse"
         if len(after.problems) > len(self._before.problems):
             return "the result cannot be checked"
-        worse = _worse(self._before.findings, after.findings, findings) or self._left_as_note(source, findings)
-        if worse is not None:
-            return worse
+        if len(after.findings) > len(self._before.findings):
+            return "the result would have more findings than before"
+        if (left := _left_by(self._all_before, examine(source, self._wide).findings, findings)) is not None:
+            return left
         try:
             source.to_bytes()
         except UnicodeError:

@@ -112,19 +112,8 @@ def _naming(path: str) -> re.Pattern[bytes]:
     """How a text names a module: `net.py`, `models.net`, `models/net`, `net:load`, `import net`, `from net import load`."""
     file = PurePath(path)
     folder, stem = re.escape(file.parent.name).encode(), re.escape(file.stem).encode()
-    return re.compile(
-        rb"\b(?:"
-        + stem
-        + rb"\.py|"
-        + folder
-        + rb"[./]"
-        + stem
-        + rb"|"
-        + stem
-        + rb":\w+|(?:import|from) "
-        + stem
-        + rb")\b"
-    )
+    spelled = rb"\b(?:%s\.py|%s[./]%s|%s:\w+|(?:import|from) %s)\b"
+    return re.compile(spelled % (stem, folder, stem, stem, stem))
 
 
 @worked_out(64, bool)

@@ -72,7 +72,7 @@ _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _TEST_LIBRARIES = re.compile(rb"(?m)^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|torch\.testing\._internal)\b")
 # What a file does when it is run, and not imported.
 STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")
-_INSTRUCTIONS = re.compile(r"(?:readme|install|instructions?|requirements)\b.*\.(?:md|rst|txt)", re.IGNORECASE)
+_INSTRUCTIONS = re.compile(r"(?:readme|install|instructions?)\b.*\.(?:md|rst|txt)", re.IGNORECASE)
 _COLLECTED = re.compile(r"test_\w+\.py\Z|\w+_test\.py\Z")  # by pytest
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
 _REPOSITORIES = (".git", ".hg")
