@@ -250,7 +250,6 @@ def test_what_the_level_hides_still_uses_its_suppression() -> None:
     ("raw", "row", "words"),
     [
         (b"import torch\nx = (\n", 2, "cannot be parsed"),
-        (b"import torch\nprint 'x'\n", 2, "Python 2"),
         (b"import torch\nx = '\xe9'\n", 2, "not UTF-8"),
         (b"import torch\n\0\n", 2, "NUL byte"),
         (b"import torch\nx = " + b"(" * 1000 + b")" * 1000, 2, "nested more than 200 brackets"),
@@ -261,11 +260,20 @@ def test_what_the_level_hides_still_uses_its_suppression() -> None:
 def test_unparsable_files_are_a_finding_that_nothing_hides(raw: bytes, row: int, words: str) -> None:
     outcome = lint("a.py", raw + b"  # noqa\n# torchdevlint: ignore-file", Settings(level=Severity.ERROR), Repair.SAFE)
     (finding,) = outcome.findings
-    severity = Severity.WARNING if words == "Python 2" else Severity.ERROR  # which may run where that is installed
-    assert (finding.code, finding.span.start.row, finding.severity) == ("TDL000", row, severity)
+    assert (finding.code, finding.span.start.row, finding.severity) == ("TDL000", row, Severity.ERROR)
     assert words in finding.message
     assert outcome.stored is None
     assert not outcome.problems
+
+
+@pytest.mark.parametrize("line", ["print 'x'", "x.cuda(async=True)"])
+def test_a_file_of_an_older_python_is_a_note(line: str) -> None:
+    text = f"import torch\n{line}\n".encode()
+    hidden = lint("a.py", text, Settings())
+    assert hidden.findings == ()
+    assert hidden.hides_notes
+    (finding,) = lint("a.py", text, Settings(level=Severity.INFO)).findings
+    assert (finding.code, finding.span.start.row, finding.severity) == ("TDL000", 2, Severity.INFO)
 
 
 def test_an_empty_file_has_no_findings() -> None:

@@ -174,9 +174,10 @@ def _asked(
         questions = Questions(wanted, is_shown, settings.target_torch, place, document)
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
-        severity = Severity.WARNING if failure.is_python_2 else Severity.ERROR
+        severity = Severity.INFO if failure.is_of_older_python else Severity.ERROR
         told = unparsable(source.path, failure.message, LineIndex(text), failure.row, failure.column, severity)
-        return Examination((told,), parses=False)
+        is_hidden = severity is Severity.INFO and not settings.shows(told.code, severity)
+        return Examination(() if is_hidden else (told,), parses=False, hides_notes=is_hidden)
     problems = [f"{source.path}: {crash}" for crash in seen.result.crashes]
     if document is not None and not problems:
         document.settle(seen.program)
@@ -209,7 +210,7 @@ def _placed(source: Text, seen: Look, lines: Lines, problems: list[str]) -> list
 def unparsable(
     path: str, message: str, lines: LineIndex, row: int, column: int, severity: Severity = Severity.ERROR
 ) -> Finding:
-    """TDL000, which no setting hides."""
+    """TDL000, which no setting hides where it is an error."""
     rule = UnparsableFile
     row = min(row, lines.rows)  # a parser may count the end of the text as a line of its own
     start = lines.offset(Position(row, column))

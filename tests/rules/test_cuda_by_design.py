@@ -126,6 +126,44 @@ def test_what_is_by_design_is_a_note(tmp_path: Path) -> None:
     assert sorted(found) == [("a.py", "INFO"), ("b.py", "INFO")]
 
 
+ASKS_THE_MACHINE = """\
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        noise = torch.rand(x.size())
+        if torch.cuda.is_available():
+            noise = noise.cuda()
+        return x.mul(2) + noise
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"train.py": "import net\n" + CHOOSES}, []),
+        ({"train.py": "import net\nadd_argument('--device')\n"}, ["net.py"]),
+        ({"train.py": "import net\n" + CHOOSES, "more.py": "import net\nadd_argument('--no-cuda')\n"}, ["net.py"]),
+        ({"train.py": "import net\nTrainer(accelerator='cpu')\n"}, ["net.py"]),
+        (
+            {
+                "train.py": "import kit.net\n" + CHOOSES,
+                "kit/__init__.py": "",
+                "kit/net.py": ASKS_THE_MACHINE,
+                "setup.py": "",
+            },
+            ["net.py"],
+        ),
+    ],
+    ids=["the machine decides", "an option", "another program's option", "a trainer", "a package"],
+)
+def test_a_module_that_asks_the_machine_as_its_programs_do(
+    files: dict[str, str], expected: list[str], tmp_path: Path
+) -> None:
+    write(tmp_path, files if "kit/net.py" in files else {"net.py": ASKS_THE_MACHINE, **files})
+    found = check_paths([tmp_path], isolated=True)
+    assert [Path(one.filename).name for one in found if one.code == "TDL605"] == expected
+
+
 LOADS_ON_CUDA = """\
 import torch
 model = torch.nn.Linear(2, 2).cuda()

@@ -35,6 +35,15 @@ CASES = {
         loader = DataLoader(Rows(), num_workers=4)
         """,
     ),
+    "a pinned copy that is thrown away": (
+        "TDL501",
+        Severity.WARNING,
+        """
+        x = torch.zeros(3)
+        x.pin_memory()
+        print(x)
+        """,
+    ),
     "a tensor that is on the CPU already": (
         "TDL501",
         Severity.INFO,

@@ -82,17 +82,20 @@ _OPERATOR_WORDS = frozenset(("and", "or", "not", "if", "await"))
 
 
 class ParseFailure(Exception):
-    """A text that cannot be parsed: a sentence that says why, and where (from 1, the column in code points). One of Python 2 may run all the same."""
+    """A text that cannot be parsed: a sentence that says why, and where (from 1, the column in code points).
 
-    def __init__(self, message: str, row: int, column: int, is_python_2: bool = False) -> None:
+    `is_of_older_python`: a Python that PyTorch no longer runs on can parse it.
+    """
+
+    def __init__(self, message: str, row: int, column: int, is_of_older_python: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.row = row
         self.column = column
-        self.is_python_2 = is_python_2
+        self.is_of_older_python = is_of_older_python
 
     def __reduce__(self) -> tuple[type[ParseFailure], tuple[str, int, int, bool]]:
-        return type(self), (self.message, self.row, self.column, self.is_python_2)
+        return type(self), (self.message, self.row, self.column, self.is_of_older_python)
 
 
 class Shape(NamedTuple):
@@ -291,6 +294,7 @@ def _track_elifs(elifs: dict[int, int], width: int, is_elif: bool) -> None:
 
 # ---------------------------------------------------------------------------------------------------- failures
 
+# What an older Python takes and this one does not, on the line of the error.
 _PYTHON_2 = (
     (re.compile(r"^\s*print\s+[^\s(=.,\[]|^\s*print\s*>>"), "`print` is a statement"),
     (re.compile(r"^\s*exec\s+[^\s(=.]"), "`exec` is a statement"),
@@ -305,6 +309,9 @@ _PYTHON_2 = (
     (re.compile(r"<>"), "`<>` compares"),
     (re.compile(r"`[^`]*`"), "backticks make a string"),
 )
+_BEFORE_3_7 = re.compile(
+    r"(?<![\w.\"'])(?:async|await)\s*(?:=[^=]|[,).:])|[.]\s*(?:async|await)\b|\bimport\s+(?:async|await)\b"
+)
 
 
 def _explained(text: str, message: str, row: int, column: int) -> ParseFailure:
@@ -315,9 +322,14 @@ def _explained(text: str, message: str, row: int, column: int) -> ParseFailure:
         reason, row, column = error.msg, max(error.lineno, 1), max(error.offset or 1, 1)
     lines = re.split(r"\r\n|[\r\n]", text)
     line = lines[row - 1] if row <= len(lines) else ""
+    # Where tabs and blanks mix, the rest of the text tells whether it was written for a Python that counts them as 8.
+    looked_at = lines if isinstance(error, TabError) else [line]
     for pattern, sign in _PYTHON_2:
-        if pattern.search(line):
+        if any(map(pattern.search, looked_at)):
             return ParseFailure(f"cannot be parsed as Python 3: this is Python 2, where {sign}", row, column, True)
+    if _BEFORE_3_7.search(line):
+        sign = "`async` and `await` are keywords since Python 3.7"
+        return ParseFailure(f"cannot be parsed: {sign}, and a name here", row, column, True)
     return ParseFailure(f"cannot be parsed: {reason or 'invalid syntax'}", row, column)
 
 

@@ -71,6 +71,15 @@ def in_program_for_one_gpu(_: ir.Op, facts: Facts) -> bool:
 
 
 @worked_out(512, bool)
+def lets_nobody_choose(place: Member) -> bool:
+    """True for a file whose programs are known, and have no option for a device and no launcher that has one: the machine decides for all of them."""
+    users = {place.path} if _is_program(place) else set(programs_to(place))
+    choosing = {*place.project.holding(_CHOICES, _HAS_OPTION), *place.project.holding(_RANKS, _HAS_RANKS)}
+    is_free = any(choosing & {path, *modules_of(Member(place.project, path))} for path in users)
+    return bool(users) and not is_free and not is_offered(place)
+
+
+@worked_out(512, bool)
 def _is_for_cuda_alone(place: Member) -> bool:
     decision = _decision(place.project)
     users = {place.path} if _is_program(place) else set(programs_to(place))

@@ -236,6 +236,7 @@ CASES: dict[str, dict[str, Severity]] = {
     "TDL501": {
         "it may be no tensor": WARNING,
         "the result is a conversion": INFO,
+        "the result is pinned: without it copies are slower, and nothing fails": WARNING,
         "it is there already": INFO,
     },
     "TDL511": {"CUDA works there, or another line has told of it": INFO},
@@ -250,7 +251,7 @@ CASES: dict[str, dict[str, Severity]] = {
         "nothing in the file learns": INFO,
         "it is brought to the CPU, and nothing shows that it is elsewhere": INFO,
     },
-    "TDL605": {"autocast is turned off": INFO},
+    "TDL605": {"autocast is turned off": INFO, "the machine decides for the programs that use it too": INFO},
     "TDL606": {"it is moved back behind the call": INFO},
     "TDL608": {"the constructor places what the module has there as well": INFO},
     "TDL610": {"the trace is used in the same run": INFO},

@@ -11,16 +11,16 @@ class UnparsableFile(Rule):
     syntax error, is Python 2, is not in the encoding that it states (UTF-8 when it states none), holds a NUL byte, or nests or chains
     its expressions deeper than a parser can take (200 brackets, CPython's own limit).
 
-    A file of Python 2 is a warning: where that is still installed it runs.
+    A file written for Python 2, or for a Python before 3.7, is a note: where that is still installed it runs, and with it an old PyTorch.
 
-    Only files that mention PyTorch or a device are parsed at all; the rule says nothing of others. It cannot be turned off or
-    suppressed: exclude the file instead.
+    Only files that mention PyTorch or a device are parsed at all; the rule says nothing of others. An error of it cannot be turned off
+    or suppressed: exclude the file instead.
 
     ## Example
     ```python
     import torch
 
-    print torch.cuda.is_available()
+    print(torch.cuda.is_available(
     ```
 
     ## Use instead

@@ -13,6 +13,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
+from torchdevlint.rules.cuda_by_design import lets_nobody_choose
 from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_device_call, on_file
@@ -27,6 +28,8 @@ _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.devic
 # The caller asked for this very device: torch's methods that move a module, and those that libraries add and name alike.
 _OVERRIDES = frozenset({"cuda", "mps", "xpu", "npu", "hpu", "ipu", "to", "_apply"})
 _NAMED = re.compile(r"(?:\A|_)(?:gpu|cuda)(?:_|\Z)")  # `to_gpu`, `one_unet_in_gpu`: who calls it asks for CUDA
+
+_ALIKE = "the machine decides for the programs that use it too"
 
 
 class HardcodedDeviceInForward(Rule):
@@ -142,6 +145,7 @@ class HardcodedDeviceInForward(Rule):
             call,
             f"this goes to CUDA wherever there is one, even for {'a module' if summary.is_module else 'arguments'} on the CPU; use {follow}",
             detail=f"On such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}.",
+            case=_ALIKE if facts.analysis.member is not None and lets_nobody_choose(facts.analysis.member) else "",
             fix=lambda: _fix(call, facts.callee(call), sources, False, facts),
         )
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchdevlint.facts.class_shape import holds_nothing
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import block_of, is_unconditional
 from torchdevlint.rules.rule import ERROR, Report, Rule, on_class, on_method, on_op
 from torchdevlint.rules.structure import is_made_of, operations
 from torchdevlint.rules.wording import kept_in_container
@@ -85,6 +87,8 @@ class ModulesInPlainContainer(Rule):
                 held = _held(value, facts)
                 appended = self._appended.get((id(summary), name))
                 if held is None and appended is None:
+                    continue
+                if _is_replaced(store, stores):
                     continue
                 if _registered_otherwise(summary, name, facts) or _registered_where_made(store, facts):
                     continue
@@ -163,6 +167,14 @@ def _is_held_elsewhere(made: ir.Op | None, facts: Facts) -> bool:
             elif called in _CONTAINERS or called in ("register_parameter", "register_buffer"):
                 return True
     return False
+
+
+def _is_replaced(store: AttributeStore, stores: Sequence[AttributeStore]) -> bool:
+    """True where the same method always stores something else there afterwards: the container is none that the module keeps."""
+    graph = Cfg.of(store.body)
+    later = (one.op for one in stores if one.body is store.body and one.op is not store.op)
+    blocks = (block_of(store.body, one) for one in later if graph.dominates(store.op, one))
+    return any(block is not None and is_unconditional(block, store.body) for block in blocks)
 
 
 def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> bool:

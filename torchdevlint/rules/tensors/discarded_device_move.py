@@ -16,7 +16,8 @@ from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
 from torchdevlint.rules.structure import once_per_place
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
-_MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
+_PINS = "pin_memory"
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", _PINS})
 _CASTS = frozenset({"float", "double", "half", "bfloat16", "type"})
 _SENDERS = frozenset({"accelerate.utils.send_to_device", "accelerate.utils.operations.send_to_device"})
 
@@ -78,7 +79,7 @@ class DiscardedDeviceMove(Rule):
         if not place or is_tensor is None or _is_of_another_kind(place, facts) or _is_asked_for_more(place, facts):
             return
         is_cast = len(call.arguments) == 1 and facts.frame.is_dtype(call.arguments[0].value)
-        does = "moves" if method.name in _MOVES and not is_cast else "converts"
+        does = "converts" if method.name not in _MOVES or is_cast else "pins" if method.name == _PINS else "moves"
         is_parameter = _may_be_parameter(method.object, facts)
         target = f"{place}.data" if is_parameter else place
         is_of_tuple = _is_of_a_tuple(method.object, facts)
@@ -89,7 +90,7 @@ class DiscardedDeviceMove(Rule):
             call,
             again.replace("{", "{{").replace("}", "}}"),
             detail=thrown.replace("{", "{{").replace("}", "}}"),
-            case=_case(call, method.object, facts, is_tensor=is_tensor, moves=does == "moves"),
+            case=_case(call, method.object, facts, is_tensor=is_tensor, does=does),
             fix=lambda: (
                 _assign_data(call)
                 if is_parameter
@@ -147,12 +148,14 @@ _TENSOR_NAMES = frozenset(
 )
 
 
-def _case(call: ir.Call, register: ir.Register, facts: Facts, *, is_tensor: bool, moves: bool) -> str:
+def _case(call: ir.Call, register: ir.Register, facts: Facts, *, is_tensor: bool, does: str) -> str:
     """The row of the policy."""
     if _is_placed(call, register, facts):
         return "it is there already"
-    if not moves:
+    if does == "converts":
         return "the result is a conversion"
+    if does == "pins":
+        return "the result is pinned: without it copies are slower, and nothing fails"
     return "" if is_tensor else "it may be no tensor"
 
 
