@@ -36,6 +36,16 @@ class Net(torch.nn.Module):
     def forward(self, x):
         return x + torch.zeros(3).cuda()
 """
+IMPORTS = """from net import Net
+
+if __name__ == "__main__":
+    print(1)
+"""
+MAIN = """import other
+
+if __name__ == "__main__":
+    other.run()
+"""
 TRIAL = """
 import torch
 def double(x):
@@ -289,6 +299,30 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         {"net.py": NET, "train.py": "from net import Net as Model\nModel()"},
     ),
     "nobody names the class": ("net.py", False, {"net.py": NET, "train.py": "from net import *"}),
+    "a program imports it, and never uses it": ("net.py", True, {"net.py": NET, "train.py": IMPORTS}),
+    "a method named as a builtin finds no class": (
+        "net.py",
+        True,
+        {"net.py": NET, "train.py": IMPORTS + "    model.eval()\n    getattr(self, name)()\n"},
+    ),
+    "a computed name may find it": (
+        "net.py",
+        False,
+        {"net.py": NET, "train.py": IMPORTS + "    eval(name)()\n"},
+    ),
+    "a computed name finds it in no file that does not import it": (
+        "net.py",
+        True,
+        {"net.py": NET, "train.py": IMPORTS, "other.py": "def find(name):\n    return eval(name)()\n"},
+    ),
+    "another file has one of its own of that name": (
+        "net.py",
+        True,
+        {
+            "net.py": NET,
+            "train.py": IMPORTS.replace("import Net", "import Other") + "    Net()\n\nclass Net:\n    pass\n",
+        },
+    ),
     "a notebook names it": (
         "net.py",
         False,
@@ -304,7 +338,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         True,
         {
             "net.py": "warnings.simplefilter('ignore')" + NET,
-            "train.py": "import other",
+            "train.py": MAIN,
             "other.py": "",
             "a.py": "",
             "b.py": "",
@@ -326,7 +360,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         {"ops.py": TRIAL, "train.py": "from ops import double"},
     ),
     "the main part of a program": ("ops.py", False, {"ops.py": TRIAL}),
-    "nobody imports the file": ("net.py", True, {"net.py": NET, "train.py": "import torch"}),
+    "nobody imports the file": ("net.py", True, {"net.py": NET, "train.py": MAIN}),
     "the requirements let in no torch that warns": (
         "exp/train.py",
         True,

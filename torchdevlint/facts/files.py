@@ -12,7 +12,7 @@ from torchdevlint.facts.once import once_per_file
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_unconditional
-from torchdevlint.program.project import Member, worked_out
+from torchdevlint.program.project import STARTS, Member, Project, worked_out
 from torchdevlint.program.roles import importers
 from torchdevlint.source.grounds import remembered
 
@@ -141,6 +141,12 @@ def acts(analysis: FileFacts) -> bool:
     return first is None or any(
         isinstance(op, ir.Discard) and isinstance(definitions[op.value], ir.Call) for op in ops[first:]
     )
+
+
+@worked_out(64, bool)
+def has_programs(project: Project) -> bool:
+    """True for a project with a file that says what happens when it is run."""
+    return any(True for _ in project.holding((b"__main__",), STARTS))
 
 
 @remembered(512)

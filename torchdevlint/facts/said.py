@@ -138,17 +138,6 @@ def _placing(project: Project) -> frozenset[str]:
     return frozenset(project.holding((b"",), _PLACES))
 
 
-def has_programs(analysis: FileFacts) -> bool:
-    """True for a file of a project in which a file says what happens when it is run."""
-    member = analysis.member
-    return member is not None and _has_programs(member.project)
-
-
-@worked_out(64, bool)
-def _has_programs(project: Project) -> bool:
-    return any(True for _ in project.holding((b"__main__",), STARTS))
-
-
 # What makes batches, and what places something.
 _BATCHES = re.compile(rb"Dataset|DataLoader|collate|datamodule", re.IGNORECASE)
 _PLACES_DATA = re.compile(

@@ -1,4 +1,4 @@
-"""Code that nobody in a project reaches: what nothing names that is run, what another function takes the place of, and files that cannot be imported."""
+"""Unreachable code of a project: definitions that no reachable code names, shadowed functions, and files that cannot be imported."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import PurePath
 
 from torchdevlint.facts.analysis import FileFacts
-from torchdevlint.facts.files import acts, facts_of, required_statements
-from torchdevlint.facts.said import has_programs
+from torchdevlint.facts.files import acts, facts_of, has_programs, required_statements
 from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -22,7 +21,7 @@ _MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "
 
 
 def is_unreachable(body: ir.Body, analysis: FileFacts) -> bool:
-    """True for a function that another one takes the place of, and for all of a file that imports what the project lacks."""
+    """True for a shadowed function, and for all of a file that imports what the project lacks."""
     member = analysis.member
     if member is None:
         return False
@@ -60,18 +59,18 @@ def _star_imports(analysis: FileFacts) -> list[ir.Import]:
 
 
 def is_run_by_nobody(body: ir.Body, analysis: FileFacts) -> bool:
-    """True in a function or class of a project of programs that nothing names which is run: no code of a file, no notebook, setting, script or
-    documentation. So are methods of a class without bases that nobody names. An import, a comment and code that nobody runs are no use of a name.
+    """True in a function or class of a project of programs that nothing reachable names: no code, notebook, setting, script or documentation.
 
-    What a package defines others may call, but for its tests of itself, and what a decorator takes may be called by it. A class with bases other than
-    those of torch may be found by them; a class may be made by a name that is put together.
+    So is a method that nobody names, of a class without bases. An import statement, a comment and unreachable code are no use of a name. What a package
+    defines may be called by whoever installs it, except its self-tests; a decorated function may be called by its decorator. A class with bases other than
+    those of torch may be found through them, and any class by a name that is computed (`getattr(models, name)`) where its module is imported.
     """
     member = analysis.member
     if member is None or not member.project.tells_by_silence:
         return False
     if _is_left_out(member):
         return True
-    return has_programs(analysis) and _Search(member).is_dead(body, analysis, frozenset())
+    return has_programs(member.project) and _Search(member).is_dead(body, analysis, frozenset())
 
 
 @worked_out(512, bool)
@@ -88,18 +87,7 @@ def _is_left_out(place: Member) -> bool:
     named = (other for other in project.mentioning(PurePath(path).stem) if other != path)
     if project.holding(_IMPORTERS, _IMPORTS) or any(project.matches(other, naming) for other in named):
         return False
-    return _imports_its_modules(project) if analysis.roles.is_library else _runs_something(project)
-
-
-@worked_out(64, bool)
-def _runs_something(project: Project) -> bool:
-    """True for a project with a program: a file that nobody imports, and that does something when it is run."""
-    others = (Member(project, path) for path in project.files if not project.is_test(path))
-    return any(
-        project.matches(place.path, STARTS) or ((analysis := facts_of(place)) is not None and acts(analysis))
-        for place in others
-        if not place.path.endswith("__init__.py") and not importers(place)
-    )
+    return _imports_its_modules(project) if analysis.roles.is_library else has_programs(project)
 
 
 def _is_used_by_itself(analysis: FileFacts, place: Member) -> bool:
@@ -126,9 +114,12 @@ def _imports_its_modules(project: Project) -> bool:
 
 _MOST_LOOKED_AT = 60  # bodies that name what is looked for, and what they stand in
 _MOST_FILES = 12
-# How a name that is put together finds a class.
+# How a computed name finds a class: in what the file at hand has imported, or in any file.
 _FINDERS = (b"eval", b"globals", b"__dict__", b"import_module", b"getattr")
-_FINDS = re.compile(rb"\beval\(|\bglobals\(\)|__dict__\[|\bimport_module\(|\bgetattr\([\w.]+, *[^'\"\s]")
+_FINDS = re.compile(
+    rb"(?<![.\w])eval\(|\bglobals\(\)|__dict__\[|\bimport_module\(|\bgetattr\((?!self,)[\w.]+, *[^'\"\s]"
+)
+_FINDS_ANYWHERE = re.compile(rb"\bimport_module\(")
 
 # How a file is imported that no import statement names.
 _IMPORTERS = (b"import_module", b"__import__", b"runpy", b"spec_from_file_location", b"exec")
@@ -163,8 +154,16 @@ class _Search:
             and not body.decorators
             and (not analysis.roles.is_library or body.name.startswith("_") or _is_self_test(body))
             and not body.name.startswith("__")
-            and not (body.kind == "class" and self._project.holding(_FINDERS, _FINDS))
+            and not (body.kind == "class" and self._may_be_found(body, analysis))
             and not self._is_used(body, analysis, above)
+        )
+
+    def _may_be_found(self, cls: ir.Body, analysis: FileFacts) -> bool:
+        """True for a class that a computed name may find: in its own file, in one that imports it, or where any module may be imported by name."""
+        home = analysis.member.path if analysis.member is not None else ""
+        return any(
+            self._project.matches(path, _FINDS_ANYWHERE) or self._may_name(path, cls.name, home)
+            for path in self._project.holding(_FINDERS, _FINDS)
         )
 
     def _is_used(self, definition: ir.Body, analysis: FileFacts, above: frozenset[str]) -> bool:
@@ -181,7 +180,8 @@ class _Search:
             there = facts_of(Member(self._project, path)) if path.endswith(".py") else None
             if there is None or there.roles.is_test:
                 return True
-            uses = partial(_uses, name, as_member=is_member or path != home)
+            is_own = not is_member and path != home and _defines_its_own(name, there)
+            uses = partial(_uses, name, as_member=is_member or path != home, as_name=not is_own)
             for body in filter(uses, there.program.bodies):
                 self._looked_at += 1
                 if self._looked_at > _MOST_LOOKED_AT or not self.is_dead(body, there, above | {name}):
@@ -208,10 +208,18 @@ class _Search:
         return False
 
 
-def _uses(name: str, body: ir.Body, *, as_member: bool) -> bool:
-    """True for a body that reads a name, a text in which it stands, or also a member of that name."""
+def _defines_its_own(name: str, analysis: FileFacts) -> bool:
+    """True for a file in which a name means a function or class of its own and nothing else."""
+    lookup = Lookup.of(analysis.program.module)
+    made = [lookup.definition(store.value) for store in lookup.stores(name)]
+    return bool(made) and all(isinstance(op, (ir.MakeFunction, ir.MakeClass)) for op in made)
+
+
+def _uses(name: str, body: ir.Body, *, as_member: bool, as_name: bool = True) -> bool:
+    """True for a body that reads a name, a string in which it stands, or also a member of that name."""
     lookup = Lookup.of(body)
-    if any(op.name == name for op in lookup.kind(ir.Load)) or (as_member and any(lookup.attributes(name))):
+    is_read = as_name and any(op.name == name for op in lookup.kind(ir.Load))
+    if is_read or (as_member and any(lookup.attributes(name))):
         return True
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     if any(isinstance(op.value, str) and word.search(op.value) for op in lookup.kind(ir.Constant)):
@@ -269,7 +277,7 @@ def _is_in_no_star_import(name: str, analysis: FileFacts, member: Member, seen: 
 
 
 def _is_shadowed(function: ir.Body, analysis: FileFacts) -> bool:
-    """True for a function that another one of its name takes the place of in any case, before anything there reads it."""
+    """True for a function that a later definition of its name always shadows before anything there reads it."""
     parent = function.parent
     if parent is None or function.decorators:
         return False

@@ -76,14 +76,9 @@ class Roles:
 
     @property
     def is_program(self) -> bool:
-        """True for a file of a project that is no module of it: it stands in no package, and nobody imports it."""
+        """True for a program of a project that stands in no package."""
         member = self._member
-        return (
-            member is not None
-            and bool(member.project.files)
-            and not member.project.is_in_package(member.path)
-            and not self.is_imported
-        )
+        return member is not None and is_program(member) and not member.project.is_in_package(member.path)
 
     @property
     def is_data_code(self) -> bool:
@@ -130,6 +125,12 @@ def importers(place: Member) -> tuple[str, ...]:
     """The files that import a file, anywhere in them."""
     project, path = place
     return tuple(other for other in project.importing(path) if path in project.imported_by(other))
+
+
+@worked_out(512, bool)
+def is_program(place: Member) -> bool:
+    """True for a file of a project that no other file imports, and that is no test."""
+    return bool(place.project.files) and not importers(place) and not place.project.is_test(place.path)
 
 
 def has_public_subclass(place: Member, program: ir.Program, name: str, deep: int = 4) -> bool:

@@ -16,7 +16,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.files import facts_of, modules_of, programs_to
 from torchdevlint.program import ir
 from torchdevlint.program.project import STARTS, Member, Project, worked_out
-from torchdevlint.program.roles import importers, is_offered
+from torchdevlint.program.roles import is_offered, is_program
 
 _PLACES = (b"cuda",)
 _PLACED = re.compile(rb"\.cuda\(|[\"']cuda[\"':]")
@@ -73,7 +73,7 @@ def in_program_for_one_gpu(_: ir.Op, facts: Facts) -> bool:
 @worked_out(512, bool)
 def lets_nobody_choose(place: Member) -> bool:
     """True for a file whose programs are known, and have no option for a device and no launcher that has one: the machine decides for all of them."""
-    users = {place.path} if _is_program(place) else set(programs_to(place))
+    users = {place.path} if is_program(place) else set(programs_to(place))
     choosing = {*place.project.holding(_CHOICES, _HAS_OPTION), *place.project.holding(_RANKS, _HAS_RANKS)}
     is_free = any(choosing & {path, *modules_of(Member(place.project, path))} for path in users)
     return bool(users) and not is_free and not is_offered(place)
@@ -82,7 +82,7 @@ def lets_nobody_choose(place: Member) -> bool:
 @worked_out(512, bool)
 def _is_for_cuda_alone(place: Member) -> bool:
     decision = _decision(place.project)
-    users = {place.path} if _is_program(place) else set(programs_to(place))
+    users = {place.path} if is_program(place) else set(programs_to(place))
     if not (decision.is_of_all or (users and users <= decision.programs)):
         return False
     is_run = place.path in decision.programs and place.project.matches(place.path, STARTS)
@@ -97,8 +97,8 @@ def _decision(project: Project) -> _Decision:
     choosing = set(project.holding(_CHOICES, _CHOOSES))
     placing = [place for path in project.holding(_PLACES, _PLACED) if _hard_codes(place := Member(project, path))]
     leading = {path for place in placing for path in (place.path, *programs_to(place))} - choosing
-    programs = [path for path in sorted(leading) if _is_program(Member(project, path))]
-    free = [path for path in choosing if _is_program(Member(project, path))]
+    programs = [path for path in sorted(leading) if is_program(Member(project, path))]
+    free = [path for path in choosing if is_program(Member(project, path))]
     decided = [path for path in programs if not _takes_a_choice(Member(project, path), choosing)]
     gives = (path for path in choosing if is_offered(Member(project, path)) and project.matches(path, _GIVES_CHOICE))
     return _Decision(
@@ -110,11 +110,6 @@ def _decision(project: Project) -> _Decision:
 def _hard_codes(place: Member) -> bool:
     analysis = facts_of(place)
     return analysis is not None and not analysis.roles.is_test and hard_codes_cuda(analysis)
-
-
-@worked_out(512, bool)
-def _is_program(place: Member) -> bool:
-    return not importers(place) and not place.project.is_test(place.path)
 
 
 def _takes_a_choice(program: Member, choosing: set[str]) -> bool:

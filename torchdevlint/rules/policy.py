@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.files import has_programs
 from torchdevlint.facts.loads import is_given_no_file
 from torchdevlint.facts.once import once_per_file
-from torchdevlint.facts.said import has_programs
 from torchdevlint.infer.claims import GENERATOR, RETURNED
 from torchdevlint.infer.classes import has_caller_outside
 from torchdevlint.infer.optimizers import STATE
@@ -156,7 +156,7 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
         return fault.is_met and not is_copied_beside(fault)
     if _is_offered(fault, facts):
         return False
-    return fault.is_called or (member.project.tells_by_silence and has_programs(facts.analysis))
+    return fault.is_called or (member.project.tells_by_silence and has_programs(member.project))
 
 
 @once_per_file

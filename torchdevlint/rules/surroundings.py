@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.cuda_alone import needs_cuda_anyway
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.files import has_programs
 from torchdevlint.facts.said import (
     batches_may_be_placed,
     default_device_is_set,
-    has_programs,
     is_program_for_host,
     moves_keep_parameters,
     moves_no_module,
@@ -160,7 +160,8 @@ def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
 
 def in_program_for_the_host(_: ir.Op, facts: Facts) -> bool:
     """True in a project whose programs are there, and of which no file speaks of a device."""
-    return places_nothing(facts.analysis) and has_programs(facts.analysis)
+    member = facts.analysis.member
+    return member is not None and places_nothing(facts.analysis) and has_programs(member.project)
 
 
 def in_program_that_names_no_device(_: ir.Op, facts: Facts) -> bool:

@@ -21,6 +21,7 @@ from torchdevlint.rules.rule import (
     on_call,
     on_file,
     on_method,
+    on_op,
 )
 from torchdevlint.stubs.knowledge.functions import ASKING
 from torchdevlint.stubs.knowledge.platforms import is_extension
@@ -42,6 +43,7 @@ _HOST_CONSTRUCTORS = ("torch.Tensor", *("torch." + name for name in _DTYPES))
 _UNAVAILABLE = '"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled"'
 
 
+_EQUALS = frozenset({"==", "!=", "is", "is not", "in", "not in"})
 _MANY_GPUS = ("init_process_group", "get_world_size", "all_gather", "all_reduce", "nccl")
 
 
@@ -61,12 +63,15 @@ class LegacyCudaTensorType(Rule):
 
     ## What it does
     Reports `torch.cuda.FloatTensor(...)`, `x.type(torch.cuda.FloatTensor)` (also as a string), other uses of these types,
-    `torch.set_default_tensor_type(...)`, and `torch.FloatTensor(..., device=device)` for any device that is not certainly the CPU.
+    `torch.set_default_tensor_type(...)`, and `torch.FloatTensor(..., device=device)` for any device that is not certainly the CPU. Also
+    `type(x) is torch.cuda.FloatTensor` and `x.type() == torch.cuda.FloatTensor`, which no tensor makes true.
 
     ## Why is this bad?
     On a CPU build it raises `TypeError: type torch.cuda.FloatTensor not available. Torch not compiled with CUDA enabled.`, and
     other accelerators are shut out. `torch.set_default_tensor_type` is deprecated since torch 2.1. The host's legacy constructors
     take no other device: `RuntimeError: legacy constructor expects device type: cpu but device type: cuda was passed`.
+    Since torch 0.4 the class of a tensor is `torch.Tensor` on every device, and `x.type()` is a string: neither equals one of these types,
+    so that the branch for the GPU is never taken.
 
     ## Example
         weights = torch.cuda.FloatTensor([1.0, 2.0])
@@ -75,13 +80,14 @@ class LegacyCudaTensorType(Rule):
         weights = torch.tensor([1.0, 2.0], dtype=torch.float32, device=device)
 
     ## When it stays silent
-    `isinstance(x, torch.cuda.FloatTensor)`, comparisons with `x.type()`, and types for annotations. It is a note behind an availability test,
+    `isinstance(x, torch.cuda.FloatTensor)`, comparisons of `x.type()` with a string, and types for annotations. It is a note behind an availability test,
     where the code runs everywhere and is only old, and where CUDA is needed anyway.
 
     ## Fix safety
     A constructor on a list becomes `torch.tensor(..., dtype=..., device="cuda")`, and one on several sizes `torch.empty` with the same, which
     is safe. (A tuple of sizes, `FloatTensor((batch, 1))`, is taken for values and hardly ever meant so: no fix is made.) One with `device=` becomes
     `torch.tensor` too, which is unsafe: it wakes a line that raised.
+    `type(x) is torch.cuda.FloatTensor` becomes `x.type() == "torch.cuda.FloatTensor"`, which is unsafe: the branch is taken from then on.
     `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is unsafe: the default
     device reaches more factories.
 
@@ -150,6 +156,20 @@ class LegacyCudaTensorType(Rule):
             guarded=_is_meant(op, facts),
         )
 
+    @on_op(ir.Compare)
+    def check_comparison(self, compare: ir.Compare, facts: Facts) -> Iterator[Report]:
+        asked = _asks_for_class(compare, facts)
+        if asked is None:
+            return
+        is_negated = compare.operators[0] in ("!=", "is not", "not in")
+        place = facts.place(asked.of) or "x"
+        yield self.report(
+            compare,
+            f"no tensor has the class `{asked.names[0]}`, so this is always {is_negated}; ask `{place}.is_cuda`",
+            detail="The class of a tensor is `torch.Tensor` on every device, and its `.type()` is a string.",
+            fix=lambda: _ask_for_the_name(compare, asked, facts),
+        )
+
     @on_method("type")
     def check_string(self, call: ir.Call, facts: Facts) -> None:
         text = facts.constant(call.argument("dtype", 0))
@@ -211,6 +231,55 @@ class LegacyCudaTensorType(Rule):
             detail=f"`device=` {raises}{'' if is_literal else ' as soon as it is a GPU'}.",
             fix=lambda: _with_device(call, name, facts),
         )
+
+
+class _Asked(NamedTuple):
+    """A comparison with types of `torch.cuda`: of which object the class is asked, the types, and whether they stand on the right."""
+
+    of: ir.Register
+    names: list[str]
+    is_right: bool
+
+
+def _asks_for_class(compare: ir.Compare, facts: Facts) -> _Asked | None:
+    """`type(x) is torch.cuda.FloatTensor`, `x.type() in (torch.cuda.FloatTensor, ...)`; None for any other comparison."""
+    if len(compare.comparators) != 1 or compare.operators[0] not in _EQUALS:
+        return None
+    sides = compare.left, compare.comparators[0]
+    for is_right, (asked, types) in ((True, sides), (False, sides[::-1])):
+        of = _whose_type(asked, facts)
+        names = [facts.qualified(register) or "" for register in _each(types, facts)]
+        if of is not None and names and set(names).issubset(_CONSTRUCTORS):
+            return _Asked(of, names, is_right)
+    return None
+
+
+def _whose_type(register: ir.Register, facts: Facts) -> ir.Register | None:
+    """The object in `type(x)` and in `x.type()`; None for anything else."""
+    call = facts.definition(register)
+    if not isinstance(call, ir.Call):
+        return None
+    if facts.callee(call) == ".type":
+        return None if call.arguments else facts.receiver(call)
+    is_asked = facts.callee(call) == "builtins.type" and len(call.arguments) == 1
+    return call.positional(0) if is_asked else None
+
+
+def _each(register: ir.Register, facts: Facts) -> list[ir.Register]:
+    """The items of a display, or what stands there alone."""
+    written = facts.definition(register)
+    return [element.value for element in written.elements] if isinstance(written, ir.Sequence) else [register]
+
+
+def _ask_for_the_name(compare: ir.Compare, asked: _Asked, facts: Facts) -> NodeFix | None:
+    """`x.type() == "torch.cuda.FloatTensor"`, which is what the comparison was meant to ask."""
+    if not facts.place(asked.of) or not asked.is_right:
+        return None
+    operator = {"is": "==", "is not": "!="}.get(compare.operators[0], compare.operators[0])
+    spelled = [f'"{name}"' for name in asked.names]
+    right = f"({', '.join(spelled)})" if "in" in operator.split() else spelled[0]
+    text = f"{facts.place(asked.of)}.type() {operator} {right}"
+    return NodeFix(Ground.CHANGES_A_RUN, "Ask for the name of the type", builders.replace_expression(compare, text))
 
 
 def _is_meant(op: ir.Op, facts: Facts) -> bool:
