@@ -174,7 +174,7 @@ def _asked(
         questions = Questions(wanted, is_shown, settings.target_torch, place, document)
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
-        severity = Severity.INFO if failure.is_of_older_python else Severity.ERROR
+        severity = Severity.INFO if failure.is_python_2 else Severity.ERROR
         told = unparsable(source.path, failure.message, LineIndex(text), failure.row, failure.column, severity)
         is_hidden = severity is Severity.INFO and not settings.shows(told.code, severity)
         return Examination(() if is_hidden else (told,), parses=False, hides_notes=is_hidden)

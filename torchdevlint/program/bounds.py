@@ -84,18 +84,18 @@ _OPERATOR_WORDS = frozenset(("and", "or", "not", "if", "await"))
 class ParseFailure(Exception):
     """A text that cannot be parsed: a sentence that says why, and where (from 1, the column in code points).
 
-    `is_of_older_python`: a Python that PyTorch no longer runs on can parse it.
+    `is_python_2`: Python 2 can parse it, as far as one can tell.
     """
 
-    def __init__(self, message: str, row: int, column: int, is_of_older_python: bool = False) -> None:
+    def __init__(self, message: str, row: int, column: int, is_python_2: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.row = row
         self.column = column
-        self.is_of_older_python = is_of_older_python
+        self.is_python_2 = is_python_2
 
     def __reduce__(self) -> tuple[type[ParseFailure], tuple[str, int, int, bool]]:
-        return type(self), (self.message, self.row, self.column, self.is_of_older_python)
+        return type(self), (self.message, self.row, self.column, self.is_python_2)
 
 
 class Shape(NamedTuple):
@@ -329,7 +329,7 @@ def _explained(text: str, message: str, row: int, column: int) -> ParseFailure:
             return ParseFailure(f"cannot be parsed as Python 3: this is Python 2, where {sign}", row, column, True)
     if _BEFORE_3_7.search(line):
         sign = "`async` and `await` are keywords since Python 3.7"
-        return ParseFailure(f"cannot be parsed: {sign}, and a name here", row, column, True)
+        return ParseFailure(f"cannot be parsed: {sign}, and a name here", row, column)
     return ParseFailure(f"cannot be parsed: {reason or 'invalid syntax'}", row, column)
 
 

@@ -11,7 +11,7 @@ class UnparsableFile(Rule):
     syntax error, is Python 2, is not in the encoding that it states (UTF-8 when it states none), holds a NUL byte, or nests or chains
     its expressions deeper than a parser can take (200 brackets, CPython's own limit).
 
-    A file written for Python 2, or for a Python before 3.7, is a note: where that is still installed it runs, and with it an old PyTorch.
+    A file of Python 2 is a note: where that is still installed it runs, and with it an old PyTorch.
 
     Only files that mention PyTorch or a device are parsed at all; the rule says nothing of others. An error of it cannot be turned off
     or suppressed: exclude the file instead.

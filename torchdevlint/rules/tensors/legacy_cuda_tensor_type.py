@@ -70,8 +70,7 @@ class LegacyCudaTensorType(Rule):
     On a CPU build it raises `TypeError: type torch.cuda.FloatTensor not available. Torch not compiled with CUDA enabled.`, and
     other accelerators are shut out. `torch.set_default_tensor_type` is deprecated since torch 2.1. The host's legacy constructors
     take no other device: `RuntimeError: legacy constructor expects device type: cpu but device type: cuda was passed`.
-    Since torch 0.4 the class of a tensor is `torch.Tensor` on every device, and `x.type()` is a string: neither equals one of these types,
-    so that the branch for the GPU is never taken.
+    Since torch 0.4 the class of a tensor is `torch.Tensor` and `x.type()` is a string: neither equals one of these types on any device.
 
     ## Example
         weights = torch.cuda.FloatTensor([1.0, 2.0])
@@ -87,7 +86,7 @@ class LegacyCudaTensorType(Rule):
     A constructor on a list becomes `torch.tensor(..., dtype=..., device="cuda")`, and one on several sizes `torch.empty` with the same, which
     is safe. (A tuple of sizes, `FloatTensor((batch, 1))`, is taken for values and hardly ever meant so: no fix is made.) One with `device=` becomes
     `torch.tensor` too, which is unsafe: it wakes a line that raised.
-    `type(x) is torch.cuda.FloatTensor` becomes `x.type() == "torch.cuda.FloatTensor"`, which is unsafe: the branch is taken from then on.
+    A comparison becomes `x.type() == "torch.cuda.FloatTensor"`, which is unsafe.
     `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is unsafe: the default
     device reaches more factories.
 
