@@ -21,7 +21,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.choice import Choice, is_of_data
-from torchdevlint.infer.state import Facts, join_heaps
+from torchdevlint.infer.state import RENEWED, Facts, join_heaps
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
     FALSE,
@@ -262,7 +262,7 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
 
 
 def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keywords) -> None:
-    """What an open callee is handed has the attributes that it was given before: `self.batch = batch; self.hook.after(self)`."""
+    """What an open callee is handed has the attributes and items that it was given before: `self.batch = batch; self.hook.after(self)`."""
     if ctx.mode != "summary":
         return
     receiver = function.args[0] if isinstance(function, Term) and function.op == "attribute" else function
@@ -270,6 +270,8 @@ def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keyw
         rec = ctx.heap.get(one) if isinstance(one, Term) and one is not UNKNOWN else None
         if rec is None or rec.kind != "overlay":
             continue
+        if RENEWED in rec.fields:
+            ctx.emit(Term("renewed", one, rec.fields[RENEWED]))
         written = [(key[1:], value) for key, value in rec.fields.items() if isinstance(key, str) and key[:1] == "."]
         if len(written) > MOST_SHOWN:
             ctx.analysis.hit("attributes that an open callee is shown")

@@ -275,7 +275,7 @@ class Replay:
                         devices.move_module(ctx, module, new)
                 elif key == RENEWED:
                     for held in alternatives(target):
-                        self._renew(held, content)
+                        self.renew(held, content)
                 else:
                     here = self._field(key, content)
                     if key == ".data":
@@ -293,7 +293,7 @@ class Replay:
         is_undone = place.op in _DOES and place not in self._memo
         return is_undone or any(map(self._is_of_another_branch, place.args))
 
-    def _renew(self, held: Value, content: Value) -> None:
+    def renew(self, held: Value, content: Value) -> None:
         """What a loop over the items of a parameter puts in the place of each: of known items, one by one, as if it held that one alone."""
         ctx, held = self.ctx, classes.wrapped(self.ctx, held)
         rec = ctx.heap.get(held) if isinstance(held, Ref) else None
@@ -502,7 +502,7 @@ class Replay:
 
 _MAY_CHANGE = frozenset({"moved", "carried", "set", "raw_set", "dict_set"})
 _DOES = frozenset(  # once for each call
-    "call moved stored held set raw_set dict_set del raw_del saved loaded enter left carried handed".split()
+    "call moved stored held renewed set raw_set dict_set del raw_del saved loaded enter left carried handed".split()
 )
 
 _AS_IT_IS = nullcontext()
@@ -590,6 +590,12 @@ def _set(here: Replay, term: Term) -> Value:
     if name == Const("data"):
         modules.replace_data(here.ctx, None, target, value)
     modules.store_named(here.ctx, target, name, value, by=term.op)
+    return NONE
+
+
+def _renewed(here: Replay, term: Term) -> Value:
+    for held in alternatives(here.value(term.args[0])):
+        here.renew(held, term.args[1])
     return NONE
 
 
@@ -700,6 +706,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
     "item": _item,
     "held": _held,
+    "renewed": _renewed,
     "read": _read,
     "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),
     "unpack": lambda here, term: reading.unpacked(here.ctx, here.value(term.args[0]), *term.args[1:4]),
