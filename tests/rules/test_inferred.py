@@ -35,7 +35,7 @@ def test_a_finding_is_raised_where_a_caller_breaks_its_claim() -> None:
 
 
 @pytest.mark.parametrize(
-    ("test", "severity"), [("other.gpu", Severity.INFO), ("True", Severity.ERROR)], ids=["a branch", "every path"]
+    ("test", "severity"), [("other.gpu", Severity.WARNING), ("True", Severity.ERROR)], ids=["a branch", "every path"]
 )
 def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, severity: Severity) -> None:
     text = f"""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchdevlint.infer import devices, handed, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, is_kept_from_before, opposite
 from torchdevlint.infer.options import is_told
-from torchdevlint.infer.state import EARLIER, OF_DATA, Facts
+from torchdevlint.infer.state import EARLIER, OF_DATA, Facts, asked
 from torchdevlint.infer.summary import LEAF, Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     HOST,
@@ -59,7 +59,8 @@ class _Side(NamedTuple):
     may_be_host: bool  # the operand may be on the CPU as well
     # This one is left behind on a condition alone, or made on the CPU where a flag does not ask for a GPU.
     is_moved: bool
-    may_be_apart: bool  # on another path the operand is on another device, is no tensor, or nobody knows what it is
+    varies: bool  # on another path the operand is on another device, is no tensor, or nobody knows what it is
+    may_be_apart: bool  # ... and no condition tells the paths apart
     is_replaced: bool  # ... and it is elsewhere there by what the code does, whatever a caller gives
 
 
@@ -201,14 +202,13 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
         return
     may_be_host = any(one.device == HOST for _, one in known)
     moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None and not one.follows}
-    may_be_moved = any(one.device == NOWHERE and one.moved is not None and not guards for guards, one in known)
-    possible = [one for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
-    may_be_apart = len({one.device if isinstance(one, Tensor) else UNKNOWN for one in possible}) > 1
+    may_be_moved = any(one.device == NOWHERE and one.moved is not None and not asked(guards) for guards, one in known)
+    possible = [(guards, one) for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
     is_replaced = any(
         one.device not in (HOST, NOWHERE) and not any(_is_of_caller(term) for term, _ in guards)
         for guards, one in known
     )
-    elsewhere = [guards for guards, one in known if is_elsewhere(one.device)]
+    elsewhere = [asked(guards) for guards, one in known if is_elsewhere(one.device)]
     made_elsewhere = {guard for guards in elsewhere for guard in guards}
     chosen = {
         (term, not outcome)
@@ -220,11 +220,13 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     for guards, one in known:
         is_left = (
             one.device == HOST
-            and (one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards))
+            and (one.origin in moved or (may_be_moved and not asked(guards)) or not chosen.isdisjoint(guards))
             and not is_kept_from_before(guards, made_elsewhere)
             and not any(term.op == EARLIER for term, _ in guards)
         )
-        yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart, is_replaced)
+        others = [on for on, other in possible if not isinstance(other, Tensor) or other.device != one.device]
+        may_be_apart = any(consistent(guards, on) for on in others)
+        yield _Side(guards, one, operand, may_be_host, is_left, bool(others), may_be_apart, is_replaced)
 
 
 def _is_of_caller(term: Term) -> bool:
@@ -372,7 +374,7 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...], 
     roles = ("", side.operand.role)
     if is_elsewhere(place) or is_told(place):
         may_differ = weak or side.may_be_apart or ctx.is_later_turn
-        sometimes = may_differ or is_told(place)
+        sometimes = may_differ or side.varies or is_told(place)
         fault = Fault(
             "broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes, may_differ=may_differ
         )
@@ -420,8 +422,8 @@ def _judge(
         other = _beside(ctx, a.guards | b.guards) or other
     if is_elsewhere(other.device) or is_told(other.device):
         may_be_apart = b.may_be_apart or (a.may_be_apart and not _meets_in_first_turn(a, site))
-        may_differ = weak or may_be_apart or ctx.is_later_turn
-        sometimes = may_differ or is_told(other.device)
+        may_differ = weak or may_be_apart or ctx.is_later_turn or _are_unrelated(a.guards, b.guards)
+        sometimes = may_differ or a.varies or b.varies or is_told(other.device)
         fault = Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes, may_differ=may_differ)
         ctx.analysis.report(_told_of(ctx, fault, a), ctx)
     elif (
@@ -433,6 +435,12 @@ def _judge(
     ):
         ctx.analysis.report(_told_of(ctx, Fault("open", kind, site, host, other, roles, chain), a), ctx)
     return False
+
+
+def _are_unrelated(first: Facts, second: Facts) -> bool:
+    """True for conditions of two sides of which nobody knows whether they hold together."""
+    first, second = asked(first), asked(second)
+    return not (first <= second or second <= first)
 
 
 def _meets_in_first_turn(side: _Side, site: Site) -> bool:

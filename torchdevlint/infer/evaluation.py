@@ -29,6 +29,7 @@ from torchdevlint.infer.state import (
     State,
     join_states,
     moved_in_turn,
+    of_turn,
 )
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -227,11 +228,25 @@ class Evaluation:
                 continue
             states = [*at.given.get(number, ())]
             if number != at.begins:
-                states += self._into(number, at)
+                states += (
+                    self._into_loop(number, at) if number in self.body.blocks[number].loops else self._into(number, at)
+                )
             if states:
                 self._block(self.body.blocks[number], join_states(states))
                 at.out[number] = State(self.env, self.ctx.heap, self.ctx.facts)
             place += 1
+
+    def _into_loop(self, header: int, at: _Pass) -> list[State]:
+        """The states that come into the header of a loop, which the first turn and the others tell apart."""
+        inside = {other for other in self._cfg.predecessors[header] if header in self.body.blocks[other].loops}
+        entered = self._into(header, at, [other for other in self._cfg.predecessors[header] if other not in inside])
+        turned = self._into(header, at, inside)
+        if not entered or not turned:
+            return [*entered, *turned]
+        return [
+            *(of_turn(self.body, header, state, is_first=True) for state in entered),
+            *(of_turn(self.body, header, state, is_first=False) for state in turned),
+        ]
 
     def _into(self, number: int, at: _Pass, inside: Container[int] | None = None) -> list[State]:
         """The states that come into a block, of some blocks alone."""

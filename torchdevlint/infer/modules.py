@@ -765,7 +765,10 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
     place = devices.device_of(ctx, value)
     for one in alternatives(target):
         if isinstance(one, Tensor) and one.origin is not None:
-            ctx.put(Ref(("data", one.origin)), OF_DATA, place)
+            of_data = Ref(("data", one.origin))
+            if one.follows and place == one.device == HOST and of_data not in ctx.heap:
+                continue  # as before, it is where its module is
+            ctx.put(of_data, OF_DATA, place)
             for ref, held in list(ctx.heap.items()) if one.follows else ():
                 is_of_line = held.kind == "module" and held.fields.get("@origin") is one.origin.whole
                 if (

@@ -27,6 +27,7 @@ from torchdevlint.infer.values import (
     place_in,
     places_of,
 )
+from torchdevlint.program import ir
 from torchdevlint.program.tables import unlike
 
 Env = dict[str, Value]
@@ -37,6 +38,7 @@ NO_FACTS: Facts = frozenset()
 PLACED = "@placed"  # where something unknown was moved: there it is if it is a module, which a call of it shows
 OF_DATA = "@data"  # where `x.data = value` has brought a tensor, which is known by where it was made
 EARLIER = "earlier"  # the operation of a term: what a condition was in the turn before
+FIRST = "first"  # the operation of a term: whether a turn of a loop is the first one
 LEFT = "@left"  # the move that has brought a module to the CPU, on one path at least
 FILLED = "filled"  # the state that an optimizer has loaded, where it is
 AS_IT_WAS = Sort("as it was")  # ... where it was not
@@ -52,6 +54,18 @@ class State(NamedTuple):
     env: Env
     heap: Heap
     facts: Facts
+
+
+def of_turn(body: ir.Body, header: int, state: State, *, is_first: bool) -> State:
+    """A state that comes into a loop, from outside or from the turn before."""
+    asked = Term(FIRST, body, header)
+    facts = state.facts - {(asked, not is_first)} | {(asked, is_first)}
+    return state._replace(facts=facts)
+
+
+def asked(guards: Facts) -> Facts:
+    """The conditions that the code asks: which turn of a loop it is, is none of them."""
+    return frozenset(guard for guard in guards if guard[0].op != FIRST)
 
 
 def join_states(states: list[State]) -> State:
@@ -123,6 +137,8 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
     fields = dict(recs[0][1].fields)
     for key in unlike([rec.fields for _, rec in recs]):
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
+        if isinstance(key, str) and key.startswith("@"):  # what a turn moves is moved, whichever turn it is
+            mine = [(asked(guard), one) for guard, one in mine]
         if len(mine) < len(recs) and key == RENEWED:
             mine = [(guard, one) for guard, value in mine if (one := if_moved(value)) != NOTHING]
             mine += [(guard, AS_IT_WAS) for guard, rec in recs if mine and guard and key not in rec.fields]

@@ -465,9 +465,7 @@ def binary(
         tolerant = operator != "@"
         role = "target" if in_place else "operand"
         claims.claim(ctx, "same", [Operand(left, tolerant and not in_place, role), Operand(right, tolerant)], site)
-    if in_place:
-        return _result_of_binary(ctx, operator, list(values), site, in_place=True)
-    return by_case(values, lambda given: _result_of_binary(ctx, operator, given, site))
+    return by_case(values, lambda given: _result_of_binary(ctx, operator, given, site, in_place=in_place))
 
 
 def _arrays_in(ctx: Context, term: Term, deep: int = 4) -> set[Term]:
