@@ -138,3 +138,37 @@ def used(paths, edge):
 used([torch.zeros(3, dtype=torch.long)], torch.ones(4, 4, device="cuda"))
 """
     assert told(program) == []
+
+
+TO_A_SUBCLASS = """
+from torch.utils.data import DataLoader, TensorDataset
+class Trainer:
+    def train(self, rank, loader, model):
+        turns = iter(loader)
+        while True:
+            batch = list(next(turns))
+            if rank is not None:
+                for at in range(len(batch)):
+                    {moving}
+            self.step(batch, model)
+
+class Classifier(Trainer):
+    def step(self, batch, model):
+        images, labels = batch
+        return model(images) + labels
+
+def main(rank):
+    model = nn.Linear(3, 3)
+    if rank is not None:
+        model.cuda(rank)
+    loader = DataLoader(TensorDataset(torch.zeros(4, 3), torch.zeros(4, 3)))
+    Classifier().train(rank, loader, model)
+
+main(None)
+main(0)
+"""
+
+
+def test_a_method_that_only_a_caller_knows_is_handed_the_items_as_the_loop_left_them() -> None:
+    assert told(TO_A_SUBCLASS.format(moving="batch[at] = batch[at].cuda(rank)")) == []
+    assert "broken" in [verdict for _, _, verdict in told(TO_A_SUBCLASS.format(moving="pass"))]

@@ -43,6 +43,19 @@ RIGHT = {
         place(layer, "cuda")
         layer(x)
         """,
+    "a parameter of a layer that is moved later": """
+        class Mix(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv1d(3, 3, 1)
+                self.conv.weight.data = torch.eye(3).view(3, 3, 1)
+
+            def infer(self):
+                audio = torch.zeros(1, 3, 3, device="cuda")
+                return torch.conv1d(audio, self.conv.weight.squeeze().inverse()[..., None])
+
+        Mix().cuda().infer()
+        """,
     "a parameter that an object keeps": """
         class Metric:
             def __init__(self, device=None):
