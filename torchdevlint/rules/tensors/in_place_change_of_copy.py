@@ -12,9 +12,6 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_read_after
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_op
 
-_VIEWS = frozenset({"numpy", "detach", "view", "squeeze", "unsqueeze", "t", "transpose", "permute"})
-_VIEWED = frozenset({"data", "T", "mT"})
-
 
 class InPlaceChangeOfCopy(Rule):
     """Finds changes in place of what a move has copied, which nobody reads.
@@ -100,17 +97,13 @@ def _in_place(call: ir.Op | None, facts: Facts) -> ir.Attribute | None:
 
 def _moved(register: ir.Register, facts: Facts) -> _Moved | None:
     """The move below views and changes in place; None where there is none, or where what it was called on is there already or has no name."""
-    while True:
-        written = facts.definition(register)
-        method = facts.definition(written.function) if isinstance(written, ir.Call) else None
-        if isinstance(written, ir.Attribute) and written.name in _VIEWED:
-            register = written.object
-        elif isinstance(method, ir.Attribute) and (method.name in _VIEWS or works_in_place(method.name)):
-            register = method.object
-        elif isinstance(written, ir.Call) and isinstance(method, ir.Attribute) and method.name in MOVES:
-            return _of_move(written, method, facts)
-        else:
-            return _of_helper(written, facts) if isinstance(written, ir.Call) else None
+    move = sharing_of(facts.body, facts.analysis).base(register).move
+    if move is None:
+        return None
+    method = facts.definition(move.function)
+    if isinstance(method, ir.Attribute) and method.name in MOVES:
+        return _of_move(move, method, facts)
+    return _of_helper(move, facts)
 
 
 def _of_move(call: ir.Call, method: ir.Attribute, facts: Facts) -> _Moved | None:
