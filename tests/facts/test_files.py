@@ -429,10 +429,15 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"examples/train.py": DEAD, "kit/__init__.py": "", "setup.py": "", "README.md": "call old(3)"},
     ),
+    "nobody names a function of a package's program that nobody imports": (
+        "kit/train.py",
+        True,
+        {"kit/train.py": DEAD, "kit/__init__.py": "", "setup.py": ""},
+    ),
     "nobody names a function of a package's module": (
         "kit/train.py",
         False,
-        {"kit/train.py": DEAD, "kit/__init__.py": "", "setup.py": ""},
+        {"kit/train.py": DEAD.partition("def main")[0], "kit/__init__.py": "", "setup.py": ""},
     ),
     "it imports what its package lacks": (
         "kit/train.py",

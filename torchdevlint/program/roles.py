@@ -56,8 +56,12 @@ class Roles:
 
     @property
     def is_library(self) -> bool:
-        """True for a file of the package that a project is: others install it and call what it defines."""
-        return self._member is not None and is_offered(self._member)
+        """True for a file of the package that a project is: others install it and call what it defines.
+
+        A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration.
+        """
+        is_for_itself = self.is_script and not self.is_imported
+        return self._member is not None and is_offered(self._member) and not is_for_itself
 
     @property
     def is_script(self) -> bool:

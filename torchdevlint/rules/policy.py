@@ -184,8 +184,7 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
     """True for a fault in what a package offers to whoever installs it: its public functions and methods, what is called there, and not what they make
     inside.
 
-    A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration. A method whose
-    claim the package's own calls meet is a helper of these.
+    A method whose claim the package's own calls meet is a helper of these.
     """
     entry = fault.entry
     if entry is not None and entry.owner is not None and fault.is_met and not fault.is_shown:
@@ -195,8 +194,7 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
     is_private = fault.is_entered_in_private and not (
         fault.is_reached or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
     )
-    is_for_itself = facts.roles.is_script and not facts.roles.is_imported
-    return facts.roles.is_library and not is_for_itself and not is_private
+    return facts.roles.is_library and not is_private
 
 
 def _is_called_by_its_base(fault: Fault, facts: Facts) -> bool:
