@@ -13,7 +13,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_unconditional
 from torchdevlint.program.project import STARTS, Member, Project, worked_out
-from torchdevlint.program.roles import importers
+from torchdevlint.program.roles import importers, is_program
 from torchdevlint.source.grounds import remembered
 
 _MOST_FILES = 40  # who is imported by more files than these serves more than one purpose
@@ -147,6 +147,15 @@ def acts(analysis: FileFacts) -> bool:
 def has_programs(project: Project) -> bool:
     """True for a project with a file that says what happens when it is run."""
     return any(True for _ in project.holding((b"__main__",), STARTS))
+
+
+@worked_out(64, bool)
+def has_scripts(project: Project) -> bool:
+    """True for a project with a program, or with one that does something when it is run and does not say so."""
+    alone = (Member(project, path) for path in project.files if not path.endswith("__init__.py"))
+    return has_programs(project) or any(
+        is_program(place) and (analysis := facts_of(place)) is not None and acts(analysis) for place in alone
+    )
 
 
 @remembered(512)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePath
 
 from torchdevlint.facts.analysis import FileFacts
-from torchdevlint.facts.files import acts, facts_of, has_programs, required_statements
+from torchdevlint.facts.files import acts, facts_of, has_programs, has_scripts, required_statements
 from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -87,7 +87,7 @@ def _is_left_out(place: Member) -> bool:
     named = (other for other in project.mentioning(PurePath(path).stem) if other != path)
     if project.holding(_IMPORTERS, _IMPORTS) or any(project.matches(other, naming) for other in named):
         return False
-    return _imports_its_modules(project) if analysis.roles.is_library else has_programs(project)
+    return _imports_its_modules(project) if analysis.roles.is_library else has_scripts(project)
 
 
 def _is_used_by_itself(analysis: FileFacts, place: Member) -> bool:

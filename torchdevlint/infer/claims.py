@@ -14,6 +14,7 @@ from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import EARLIER, OF_DATA, Facts, asked
 from torchdevlint.infer.summary import LEAF, Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
+    DATA,
     HOST,
     MANY,
     NONE,
@@ -225,8 +226,13 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
             and not any(term.op == EARLIER for term, _ in guards)
         )
         others = [on for on, other in possible if not isinstance(other, Tensor) or other.device != one.device]
-        may_be_apart = any(consistent(guards, on) for on in others)
+        may_be_apart = any(consistent(_lasting(guards), on) for on in others)
         yield _Side(guards, one, operand, may_be_host, is_left, bool(others), may_be_apart, is_replaced)
+
+
+def _lasting(guards: Facts) -> Facts:
+    """The conditions that come out the same wherever they are asked: each turn of a loop decides anew what its data decides."""
+    return frozenset(guard for guard in guards if DATA not in guard[0].args)
 
 
 def _is_of_caller(term: Term) -> bool:

@@ -343,7 +343,8 @@ def is_none(value: Value) -> Value:
 
 
 def equal(first: Value, second: Value) -> Value:
-    """`first == second` of values that are no tensors."""
+    """`first == second` of values that are no tensors. The text of something equals what it does: `str(x.device) == device`."""
+    first, second = _named(first), _named(second)
     if isinstance(first, OneOf):
         return one_of([(guards, equal(option, second)) for guards, option in first.options])
     if isinstance(second, OneOf) and isinstance(first, (Device, Term)):
@@ -361,14 +362,36 @@ def equal(first: Value, second: Value) -> Value:
         return Term("equal", second, first)
     if isinstance(first, Device) and isinstance(first.place, Term) and isinstance(second, (Const, Device)):
         return Term("equal", first.place, second)
+    if isinstance(first, Const) and isinstance(second, Device):
+        first, second = second, first
+    if isinstance(first, Device) and isinstance(second, Const) and isinstance(second.value, str):
+        is_host = second.value.startswith("cpu")
+        return (
+            FALSE
+            if (first.place == HOST) is not is_host and (first.place == HOST or is_elsewhere(first.place))
+            else NUMBER
+        )
     if first == ACCELERATOR_NAME and isinstance(second, Const):
         return FALSE if str(second.value).startswith("cpu") else TRUE if second.value == "cuda" else NUMBER
     return NUMBER
 
 
+def _named(value: Value) -> Value:
+    """What `str(x)` and `f"{x}"` are the text of, where that is open or a device."""
+    part = value.parts[0] if isinstance(value, Text) and len(value.parts) == 1 else None
+    return part if isinstance(part, (Device, Term)) and part is not UNKNOWN else value
+
+
+def is_text_of_device(value: Value) -> bool:
+    """True for `str(x.device)`."""
+    named = _named(value)
+    is_open = isinstance(named, Term) and named.op == "attribute" and named.args[1] == "device"
+    return named is not value and (is_open or isinstance(named, Device))
+
+
 def _of_open_place(first: Device, second: Device) -> Value:
     place, other = (first, second) if isinstance(first.place, Term) else (second, first)
-    return Term("equal", place.place, other) if isinstance(place.place, Term) else NUMBER
+    return Term("equal", place.place if isinstance(place.place, Term) else place, other)
 
 
 def _compares_devices(option: tuple[Facts, Value]) -> bool:
@@ -395,7 +418,7 @@ def _says_together(term: Term, facts: Facts, wanted: set[object]) -> bool:
 def _device_in(value: Value | Place) -> object:
     """What tells a device in a comparison: of whose it is, or its place."""
     place = value.place if isinstance(value, Device) else value
-    if isinstance(place, Term) and place.op in ("device_of", "own"):
+    if isinstance(place, Term) and place.op in ("device_of", "own", "as_device"):
         return place.args[0]
     if isinstance(place, Term) and place.op == "attribute" and place.args[1] == "device":
         return place.args[0]

@@ -653,7 +653,7 @@ class Evaluation:
         if operator == "is":
             return conditions.identical(left, right)
         is_name = isinstance(right, Const) and isinstance(right.value, (str, bool, type(None)))
-        asks = (_names_device, devices.is_device, is_member)
+        asks = (_names_device, devices.is_device, conditions.is_text_of_device, is_member)
         if plain == "==" and (is_name or any(ask(one) for ask in asks for one in (left, right))):
             if isinstance(right, Term) or (isinstance(left, Const) and not isinstance(right, Const)):
                 left, right = right, left
