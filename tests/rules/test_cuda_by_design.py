@@ -28,6 +28,14 @@ import torch
 def loader(rows):
     return torch.utils.data.DataLoader(rows, pin_memory=torch.cuda.is_available())
 """
+SEEDS = """\
+import torch
+USE_CUDA = torch.cuda.is_available()
+print("CUDA:", USE_CUDA)
+if USE_CUDA:
+    torch.cuda.manual_seed_all(0)
+    torch.backends.cudnn.benchmark = True
+"""
 MODULE = """\
 def place(batch):
     return batch.cuda()
@@ -75,6 +83,23 @@ PROJECTS = {
     ),
     "programs that take the device of a module": (
         {"a.py": "import nets\n" + HARD, "b.py": "import nets\n" + HARD, "nets.py": CHOOSES},
+        ["a.py", "b.py"],
+    ),
+    "a module that asks for seeds alone": (
+        {"a.py": "import seeds\n" + HARD, "b.py": "import seeds\n" + HARD, "seeds.py": SEEDS},
+        [],
+    ),
+    "a module whose answer others may read": (
+        {"a.py": "import seeds\nprint(seeds.use_cuda)\n" + HARD, "b.py": "import seeds\n" + HARD, "seeds.py": SEEDS.replace("USE_CUDA", "use_cuda")},
+        ["a.py", "b.py"],
+    ),
+    "a module that brings results to the host": (
+        {"a.py": "import host\n" + HARD, "b.py": "import host\n" + HARD, "host.py": "def read(x):\n    return x.to('cpu')\n"},
+        [],
+    ),
+    "programs that ask for seeds themselves": ({"a.py": SEEDS + HARD, "b.py": SEEDS + HARD}, []),
+    "programs whose branches move": (
+        {"a.py": SEEDS + HARD + "if USE_CUDA:\n    model.to(0)\n", "b.py": SEEDS + HARD},
         ["a.py", "b.py"],
     ),
     "a module that asks for pinned memory alone": (

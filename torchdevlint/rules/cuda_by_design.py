@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from torchdevlint.facts.choices import asks_to_choose
 from torchdevlint.facts.demands import hard_codes_cuda
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.files import facts_of, modules_of, programs_to
@@ -20,13 +21,14 @@ from torchdevlint.program.roles import is_offered, is_program
 
 _PLACES = (b"cuda",)
 _PLACED = re.compile(rb"\.cuda\(|[\"']cuda[\"':]")
-# How a text asks the machine, or lets its user choose: a test, an option, the CPU or another accelerator by name. Where a checkpoint is read
-# to, and which GPU is taken, say nothing of the machine; who asserts that CUDA is there has no other place either.
+# How a text lets its user choose: an option, the CPU or another accelerator by name. Where a checkpoint is read to, what is brought to the
+# host, and which GPU is taken, say nothing of the machine.
 _CHOICES = (b"available", b"accelerator", b"cuda", b"cpu", b"mps", b"xpu", b"device", b"gpu")
 _CHOOSES = re.compile(
-    rb"(?<!assert torch\.)(?:cuda|mps|xpu|npu)\.is_available|import is_available|is_torch_\w+_available|torch\.accelerator|current_accelerator"
-    rb"|no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b|(?<!map_location=)(?<!map_location=torch\.device\()[\"'](?:cpu|mps|xpu)[\"':]"
+    rb"is_torch_\w+_available|torch\.accelerator|current_accelerator"
+    rb"|no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b|(?<!\.to\()(?<!map_location=)(?<!map_location=torch\.device\()[\"'](?:cpu|mps|xpu)[\"':]"
 )
+_ASKS = re.compile(rb"(?:cuda|mps|xpu|npu)\.is_available|import is_available")
 _HAS_OPTION = re.compile(rb"--(?:no[-_]|use[-_])?(?:device|cpu|cuda|gpu)\b")
 # A device that is chosen, or an option for one: what a module asks for another purpose, such as pinned memory, is no choice of where a program runs.
 _GIVES_CHOICE = re.compile(
@@ -95,6 +97,7 @@ def _is_for_cuda_alone(place: Member) -> bool:
 def _decision(project: Project) -> _Decision:
     """What a project has decided. A package knows another device if a module of it gives its users a choice."""
     choosing = set(project.holding(_CHOICES, _CHOOSES))
+    choosing.update(path for path in project.holding((b"is_available",), _ASKS) if _asks(Member(project, path)))
     placing = [place for path in project.holding(_PLACES, _PLACED) if _hard_codes(place := Member(project, path))]
     leading = {path for place in placing for path in (place.path, *programs_to(place))} - choosing
     programs = [path for path in sorted(leading) if is_program(Member(project, path))]
@@ -104,6 +107,13 @@ def _decision(project: Project) -> _Decision:
     return _Decision(
         frozenset(decided), len(decided) > max(1, len(free)), not any(gives), bool(placing) and not choosing
     )
+
+
+@worked_out(512, bool)
+def _asks(place: Member) -> bool:
+    """True for a file that asks the machine where something runs, and for one that cannot be read."""
+    analysis = facts_of(place)
+    return analysis is None or asks_to_choose(analysis)
 
 
 @worked_out(512, bool)
