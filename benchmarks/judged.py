@@ -81,6 +81,9 @@ SAMPLES = {
     "had none), by two strict readers, before the mends that followed; four were of files that the copy had cut off; these and those in notebooks are left out here",
     "blind6": "85 of 0a6b0f7, drawn at random (seed 20261130), at most six of each, from 39 other repositories in none of the lists here (12 had none), by two strict "
     "readers, after these mends and before the last; those in notebooks are left out here",
+    "blind7": "30 of f4dafbf, drawn at random, at most six of each, from 27 other repositories in none of the lists here (16 had none), by one strict reader, before "
+    "the mends that followed; ten are of files of Python 2; those in notebooks are left out here",
+    "claims2": "11 findings of claims that a later revision tells and the one before did not, of 68 repositories that had been read before, by one strict reader",
     "claims": "86 findings of claims alone (a module or tensors that meet), at most four of each, errors first, of 43 repositories that had been read before, none of "
     "them judged before, by three strict readers: what the policy of doubtful claims was chosen by; those in notebooks are left out here",
     "rule": "read while its rule was written: no random sample",
