@@ -182,3 +182,25 @@ def test_a_loader_makes_tensors_of_arrays() -> None:
             data, label = data.to(device), label.to(device).squeeze()
     """
     assert told(text) == []
+
+
+LIKE = """
+def like(v, device=None):
+    return torch.{maker}(v{rest}, device=device)
+
+def each(named, device=None):
+    return {{name: torch.{maker}(v{rest}, device=device) for name, v in named.items()}}
+
+x = torch.ones(3).cuda()
+y = torch.ones(3)
+like(x) + x
+each({{"x": x}})["x"] + x
+like(y, "cuda") + x
+like(x, {where}) + y
+"""
+
+
+@pytest.mark.parametrize(("maker", "rest"), [("zeros_like", ""), ("full_like", ", 2.0")])
+def test_a_device_that_a_caller_leaves_out_is_that_of_the_other_tensor(maker: str, rest: str) -> None:
+    assert told(LIKE.format(maker=maker, rest=rest, where="'cpu'")) == []
+    assert len(told(LIKE.format(maker=maker, rest=rest, where="None"))) == 1

@@ -38,6 +38,7 @@ from torchdevlint.infer.values import (
     for_each,
     is_open,
     least,
+    one_of,
     shifted,
     unknown,
     waits,
@@ -343,7 +344,15 @@ def _tensor(
         place = devices.as_device(ctx, given)
         if place != DEFAULT:
             is_named = place != HOST and not isinstance(place, Term)
-            return Tensor(place, MANY if rank is None else rank, None if is_named else site)
+            there = Tensor(place, MANY if rank is None else rank, None if is_named else site)
+            follows = operands.get(result.device, ()) if not names_device else ()
+            if not (follows and isinstance(given, Term) and given.waits):
+                return there
+            # `torch.zeros_like(x, device=device)`: a caller may leave the device to `x`
+            like = binding._replace(given={**binding.given, "device": NONE})
+            asked = Term("is_none", given)
+            as_operands = _tensor(ctx, like, result, operands, site, position)
+            return one_of([(frozenset({(asked, True)}), as_operands), (frozenset({(asked, False)}), there)])
     if result.device in ("cpu", "accelerator"):
         always = result.device == "cpu"
         if binding.signature.name == "torch.FloatTensor" and _is_placeholder(ctx, binding, site):
