@@ -702,6 +702,10 @@ class Evaluation:
     def mapping(self, op: ir.Mapping) -> Value:
         """A dict display."""
         ctx = self.ctx
+        if op.keys and op.keys[0] is None and None not in op.keys[1:] and ctx.mode == "summary":
+            copied = self._get(op.values[0])
+            if isinstance(copied, Term) and copied.waits and containers.entries(ctx, copied) is None:
+                return self._changed_copy(op, copied)
         fields: dict[Any, Value] = {}
         for key_register, value_register in zip(op.keys, op.values, strict=True):
             value = self._get(value_register)
@@ -719,6 +723,15 @@ class Evaluation:
                 _add(fields, value)
                 containers.add_key(fields, key)
         return ctx.new(self._site(op), "dict", None, fields)
+
+    def _changed_copy(self, op: ir.Mapping, held: Term) -> Value:
+        """`{**batch, "x": x}` of what only a caller knows: a copy, of which items are replaced."""
+        copy = Term("call", Ext("builtins.dict"), (held,), (), self._site(op))
+        self.ctx.emit(copy)
+        for key, value in zip(op.keys[1:], op.values[1:], strict=True):
+            named = reading.of_member(self.ctx, UNKNOWN if key is None else self._get(key))
+            tensors.store_item(self.ctx, copy, named, self._get(value), self._site(op))
+        return copy
 
     def comprehension(self, op: ir.Comprehension) -> Value:
         """What a comprehension gives: item by item, where it goes over items that are known."""
