@@ -359,6 +359,11 @@ def store_anywhere(ctx: Context, ref: Value, value: Value) -> None:
         ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, "*": value, **held})
 
 
+def holds_one_container(rec: Rec) -> bool:
+    """True for a dict into which a container was put for each key that came: any of its items is that one."""
+    return rec.items.keys() == {"*"} and all(isinstance(one, Ref) for one in alternatives(rec.at("*")))
+
+
 def extend(ctx: Context, ref: Ref, other: Value) -> None:
     """`list.extend(other)`."""
     rec, known = ctx.heap.get(ref), reading.items(ctx, other)
@@ -441,6 +446,9 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Si
     if name == "setdefault" and len(args) > 1 and isinstance(first, Const):
         ctx.put(ref, ("k", first.value), args[1])
         return args[1]
+    if name == "setdefault" and len(args) > 1 and isinstance(args[1], Ref) and rec.items.keys() <= {"*"}:
+        store_anywhere(ctx, ref, args[1])
+        return ctx.heap[ref].at("*")
     found = reading.item(ctx, ref, first, site)
     if found == NOTHING and name == "get" and not ctx.in_loop:
         return args[1] if len(args) > 1 else NONE
