@@ -7,15 +7,15 @@ from torchdevlint.infer.places import is_computed_elsewhere
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Term, Value, is_accelerator
 
-DOUBTFUL = "What is broken on some paths alone, or far away; what only a caller from outside would break, unless the function names the device or makes the tensor."
+DOUBTFUL = "What is broken where the conditions of two tensors may not hold together, or far away; what only a caller from outside would break, unless the function names the device or makes the tensor."
 _FARTHEST = 5  # calls
 
 
 def is_doubtful(fault: Fault) -> bool:
     """True for what is hardly ever true in code that nobody has looked at.
 
-    Of what is broken: what is so on some paths alone, where nobody knows whether the branches go together, but for a module that a turn of a loop leaves on
-    the CPU; and what is many calls away. Of what somebody else may break all but the clear cases, one call away at most: the function names the other's
+    Of what is broken: what is so on some paths alone, where nobody knows whether the conditions of the two hold together, but for a module that a turn of a
+    loop leaves on the CPU; and what is many calls away. Of what somebody else may break all but the clear cases, one call away at most: the function names the other's
     device, or it makes a tensor without one and computes with it and an argument, or something of the module.
 
     Of 104 such findings in repositories that were read for it, readers called 32 true of the 56 that this leaves, and 4 of the other 48
