@@ -95,7 +95,8 @@ class Fault(NamedTuple):
 
     `host` is the tensor on the CPU (None for a claim on the host alone), `other` the one that is elsewhere; `chain` the calls that led here.
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere.
-    `may_differ`: whether what brings the one here and the other there goes together is not known. `is_settled`: other files call the function that it is open for, and none of these calls breaks it.
+    `may_differ`: whether what brings the one here and the other there goes together is not known. `is_settled`: other files call the function that it is
+    open for, and none of these calls breaks it.
     `is_brought`: made in one file and met in another, neither of which tells of it, so that the file does which brings the two together.
     `told`: where a file that is called tells of it, which brings the two together for any caller. `is_entered_at_module`: a method of a module is what
     somebody from outside would call. Of what is to be moved, `given` is the outermost call that hands it on, `bound` where it got its name, `holder`

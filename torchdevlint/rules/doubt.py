@@ -7,7 +7,10 @@ from torchdevlint.infer.places import is_computed_elsewhere
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Term, Value, is_accelerator
 
-DOUBTFUL = "What is broken where the conditions of two tensors may not hold together, or far away; what only a caller from outside would break, unless the function names the device or makes the tensor."
+DOUBTFUL = (
+    "What is broken where the conditions of two tensors may not hold together, or far away; what only a caller from outside would break, "
+    "unless the function names the device or makes the tensor."
+)
 _FARTHEST = 5  # calls
 
 
