@@ -204,3 +204,26 @@ like(x, {where}) + y
 def test_a_device_that_a_caller_leaves_out_is_that_of_the_other_tensor(maker: str, rest: str) -> None:
     assert told(LIKE.format(maker=maker, rest=rest, where="'cpu'")) == []
     assert len(told(LIKE.format(maker=maker, rest=rest, where="None"))) == 1
+
+
+TYPES = """
+import argparse
+args = argparse.ArgumentParser().parse_args()
+
+def kind():
+    return torch.cuda.FloatTensor if args.gpu else torch.FloatTensor
+
+net = nn.Linear(3, 3)
+net.type({of_net})
+x = torch.ones(3)
+if args.gpu:
+    x = x.cuda()
+net(x)
+"""
+
+
+def test_a_module_is_where_the_tensor_type_says() -> None:
+    assert told(TYPES.format(of_net="kind()")) == []
+    placed = TYPES.format(of_net="torch.cuda.FloatTensor").replace("net(x)", "net(torch.ones(3).cuda())")
+    assert [code for code, _ in told(placed)] == ["TDL511"]
+    assert [severity for _, severity in told(TYPES.format(of_net="torch.float64"))] == ["warning"]

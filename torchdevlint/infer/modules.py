@@ -611,8 +611,8 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name == "to_empty":
         devices.move_module(ctx, ref, devices.as_device(ctx, args[0] if args else keywords.get("device", UNKNOWN)))
         return ref
-    if name in devices.MOVES:
-        place = devices.target_of(ctx, name, args, keywords)
+    if name in devices.MOVES or (name == "type" and args):
+        place = tensors.place_of_type(args[0]) if name == "type" else devices.target_of(ctx, name, args, keywords)
         if place is not None:
             devices.move_itself(ctx, ref, place, site)
         return ref

@@ -78,6 +78,7 @@ from torchdevlint.infer.values import (
     least,
     one_of,
     options_of,
+    place_in,
     shifted,
     unknown,
     varies,
@@ -897,11 +898,19 @@ def _is_sequence(term: Term) -> bool:
 
 def _is_dtype_alone(value: Value) -> bool:
     """True for a data type that, unlike `torch.cuda.FloatTensor`, names no device."""
-    return devices.is_dtype(value) and _place_of_type(value) is None
+    return devices.is_dtype(value) and place_of_type(value) is None
 
 
-def _place_of_type(named: Value) -> Place | None:
-    """Where `x.type(torch.FloatTensor)` brings a tensor: a tensor type names a device, and a data type none (python_variable_methods.cpp, `THPVariable_type`)."""
+def place_of_type(named: Value) -> Place | None:
+    """Where `x.type(torch.FloatTensor)` brings a tensor or a module: a tensor type names a device, and a data type none (python_variable_methods.cpp,
+    `THPVariable_type`; torch/nn/modules/module.py, `type`).
+    """
+    if isinstance(named, Term):
+        return None if devices.is_dtype(named) else NOWHERE  # which of the two it is, is not known
+    if isinstance(named, OneOf):
+        places = [(guards, place_of_type(one)) for guards, one in named.options]
+        known = [(guards, device_at(place)) for guards, place in places if place is not None]
+        return place_in(one_of(known)) if known and len(known) == len(places) else NOWHERE if known else None
     name = named.name if isinstance(named, Ext) else named.value if isinstance(named, Const) else None
     if not isinstance(name, str) or not (name.startswith("torch.") and name.endswith("Tensor")):
         return None
@@ -919,11 +928,14 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
     if name == "type":
         if not args:
             return NUMBER
-        place = _place_of_type(first)
+        place = place_of_type(first)
         if place is not None:
             return devices.move(ctx, value, place, site)
-        is_place_kept = isinstance(first, Ext) or all(map(_is_dtype_alone, alternatives(first)))
-        return value if is_place_kept else Tensor(NOWHERE, value.rank)
+        return (
+            value
+            if all(map(_is_dtype_alone, alternatives(first))) or isinstance(first, Ext)
+            else Tensor(NOWHERE, value.rank)
+        )
     if name == "numpy" and keywords.get("force", NONE) != NONE:
         return array(value.rank)
     if name in ("numpy", "__array__"):
