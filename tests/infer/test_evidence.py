@@ -227,3 +227,30 @@ def test_a_module_is_where_the_tensor_type_says() -> None:
     placed = TYPES.format(of_net="torch.cuda.FloatTensor").replace("net(x)", "net(torch.ones(3).cuda())")
     assert [code for code, _ in told(placed)] == ["TDL511"]
     assert [severity for _, severity in told(TYPES.format(of_net="torch.float64"))] == ["warning"]
+
+
+SCATTERED = """
+from torch.nn.parallel.data_parallel import DataParallel
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __getitem__(self, at):
+        return torch.zeros(3), torch.ones(3)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+    def forward(self, x, target, scale=None):
+        return (self.layer(x) - target["where"]).abs() * target["seen"][0] * scale
+
+net = {wrapper}(Net()).cuda()
+for x, where in DataLoader(Rows()):
+    net(x, {{"where": where, "seen": [where]}}, scale=where)
+"""
+
+
+def test_a_wrapper_brings_what_lists_and_dicts_hold_to_its_module() -> None:
+    assert told(SCATTERED.format(wrapper="DataParallel")) == []
+    assert told(SCATTERED.format(wrapper="nn.DataParallel")) == []
+    assert len(told(SCATTERED.format(wrapper="nn.Sequential"))) >= 1

@@ -103,6 +103,8 @@ _IS_EMPTY = re.compile(r"relu|gelu|silu|act|pool|drop|flatten|softmax|identity|u
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
 
 
+_MOST_SCATTERED = 3  # containers in each other
+
 HOOKS = {
     f"register_{name}": f".@{name}"
     for name in ("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook", "backward_hook")
@@ -404,9 +406,10 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site:
             return ctx.call(inner, args, keywords, site)
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
-        place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
+        place = held.fields.get("@device", NOWHERE)
         if name != AVERAGED:
-            args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
+            args = [_scattered(ctx, one, place, site, (at,)) for at, one in enumerate(args)]
+            keywords = {key: _scattered(ctx, one, place, site, (key,)) for key, one in keywords.items()}
         return ctx.call(inner, args, keywords, site)
     told = _told(ctx, ref, rec, "forward", args, keywords, site)
     if told is not None:
@@ -422,6 +425,20 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site:
     if holds == "parameters" and _EMPTY not in rec.fields:
         return _call_layer(ctx, ref, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
+
+
+def _scattered(ctx: Context, value: Value, place: Place, site: Site | None, path: tuple[object, ...]) -> Value:
+    """An input of a wrapper, which brings it to its module, also in lists and dicts, and no other object (torch/nn/parallel/scatter_gather.py)."""
+    if isinstance(value, (Tensor, Term)):
+        return devices.move(ctx, value, place, None)
+    if isinstance(value, Tup):
+        return Tup(tuple(_scattered(ctx, one, place, site, (*path, at)) for at, one in enumerate(value.items)))
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or site is None or rec.kind not in ("list", "dict") or len(path) > _MOST_SCATTERED:
+        return value
+    others = {key: one for key, one in rec.fields.items() if key not in rec.items}
+    parts = {key: _scattered(ctx, one, place, site, (*path, key)) for key, one in rec.items.items()}
+    return ctx.new(site, rec.kind, rec.cls, {**others, **parts}, tag=("scattered", path))
 
 
 def _told(

@@ -29,7 +29,8 @@ def is_doubtful(fault: Fault) -> bool:
     host, place = fault.host, fault.other.device
     if len(fault.chain) > 1 or fault.is_settled or fault.is_passed_on:
         return True
-    if host is not None and host.follows and place == OWN_SELF:
+    is_own = isinstance(place, Term) and place.op == "own"
+    if host is not None and host.follows and (place == OWN_SELF or is_own):
         return True  # a parameter that a method makes anew moves with its module, if it is made before that moves
     if _names_device(place) or (isinstance(place, Term) and place.op == "own" and _is_moved_here(place.args[0])):
         return False

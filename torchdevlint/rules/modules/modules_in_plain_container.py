@@ -88,6 +88,8 @@ class ModulesInPlainContainer(Rule):
                 appended = self._appended.get((id(summary), name))
                 if held is None and appended is None:
                     continue
+                if appended is None and not _is_made_in(store, held, summary):
+                    continue  # what a call of the module keeps was made, and registered, before
                 if _is_replaced(store, stores):
                     continue
                 if _registered_otherwise(summary, name, facts) or _registered_where_made(store, facts):
@@ -167,6 +169,12 @@ def _is_held_elsewhere(made: ir.Op | None, facts: Facts) -> bool:
             elif called in _CONTAINERS or called in ("register_parameter", "register_buffer"):
                 return True
     return False
+
+
+def _is_made_in(store: AttributeStore, held: Value | None, summary: ClassSummary) -> bool:
+    """True in what the constructor runs, and where the method makes what it keeps itself."""
+    made = held.origin if held is not None else None
+    return store.body.name in summary.first_methods or made in Lookup.of(store.body).kind(ir.Call)
 
 
 def _is_replaced(store: AttributeStore, stores: Sequence[AttributeStore]) -> bool:

@@ -137,6 +137,7 @@ INPUT_MOVERS = frozenset(
     {
         "torch.nn.DataParallel",
         "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.data_parallel.DataParallel",
         "torch.nn.parallel.DistributedDataParallel",
         "torch.nn.parallel.distributed.DistributedDataParallel",
         "torch.distributed.fsdp.FullyShardedDataParallel",
