@@ -83,6 +83,8 @@ SAMPLES = {
     "readers, after these mends and before the last; those in notebooks are left out here",
     "blind7": "30 of f4dafbf, drawn at random, at most six of each, from 27 other repositories in none of the lists here (16 had none), by one strict reader, before "
     "the mends that followed; ten are of files of Python 2; those in notebooks are left out here",
+    "blind8": "43 of cf66256, drawn at random, at most six of each, from 32 other repositories in none of the lists here (14 had none), by two strict readers, "
+    "after these mends and before the last",
     "claims2": "11 findings of claims that a later revision tells and the one before did not, of 68 repositories that had been read before, by one strict reader",
     "claims": "86 findings of claims alone (a module or tensors that meet), at most four of each, errors first, of 43 repositories that had been read before, none of "
     "them judged before, by three strict readers: what the policy of doubtful claims was chosen by; those in notebooks are left out here",
