@@ -71,7 +71,7 @@ def test_the_repairing_hook(repository: Path) -> None:
 @pytest.mark.parametrize("hook", ["torchdevlint", "torchdevlint-fix"])
 def test_a_file_that_is_called_like_an_option(repository: Path, hook: str, arguments: list[str] | None) -> None:
     for name in ("--output-file=a.py", "--verify=x.py"):
-        text = 'import torch\nx = torch.zeros(3, device="cuda")\ny = x.to("cpu")\n'
+        text = 'import torch\nx = torch.zeros(3, device="cuda")\ny = torch.ones(3, device="cpu")\n'
         (repository / name).write_text(text, encoding="utf-8")
     if arguments is not None:
         path = repository / ".pre-commit-config.yaml"

@@ -14,7 +14,8 @@ from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.scopes import scopes_of
 from torchdevlint.facts.values import Value
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
-from torchdevlint.infer.kept import kept_for
+from torchdevlint.infer.kept import Kept, kept_for
+from torchdevlint.infer.units import Unit
 from torchdevlint.infer.walk import Walks
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -70,6 +71,21 @@ class FileFacts:
         if asked not in _LAST:
             _LAST.clear()
         return kept_in(_LAST, asked, lambda: _inferred(self.program, self.member))
+
+    @property
+    def names(self) -> Analysis:
+        """What the names of the file mean, and its classes: the inference where it is there, else one that was not run."""
+        asked = (self.program, self.program.revision)
+        if self.observed or asked in _LAST:
+            return self.inference
+        not_run: Analysis = kept_in(self.remembered, FileFacts, self._not_run)
+        return not_run
+
+    def _not_run(self) -> Analysis:
+        program, member = self.program, self.member
+        path = "" if member is None else member.path
+        kept = program.kept if member is None else kept_for(program, path, member.project)
+        return Analysis(program, path, kept=Kept(None, Unit(program, path)) if kept is None else kept)
 
     @cached_property
     def _walks(self) -> Walks:

@@ -53,9 +53,9 @@ def describe(analysis: FileFacts, found: ClassSummary) -> None:
 
 
 def _is_module(analysis: FileFacts, cls: ir.Class, summaries: tuple[ClassSummary, ...]) -> bool:
-    if any(base.is_module for base in summaries) or classes.is_module(analysis.inference, cls):
+    if any(base.is_module for base in summaries) or classes.is_module(analysis.names, cls):
         return True
-    for base in classes.foreign_bases_of(analysis.inference, cls):  # of the others the project shows what they are
+    for base in classes.foreign_bases_of(analysis.names, cls):  # of the others the project shows what they are
         if base.partition(".")[0] in OTHER_FRAMEWORKS:
             continue
         if base in modules.MODULE_BASES or (base.startswith("torch.nn.") and base.rpartition(".")[2][:1].isupper()):
@@ -130,7 +130,7 @@ def _file_of(cls: ir.Class, analysis: FileFacts) -> FileFacts | None:
     """The facts of the other file of the project that defines a class."""
     from torchdevlint.facts.files import facts_of
 
-    member, path = analysis.member, analysis.inference.unit_of(cls.body).path
+    member, path = analysis.member, analysis.names.unit_of(cls.body).path
     return facts_of(Member(member.project, path)) if member is not None and path and path != member.path else None
 
 

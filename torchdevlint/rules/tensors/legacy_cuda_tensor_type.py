@@ -247,7 +247,7 @@ def _asks_for_class(compare: ir.Compare, facts: Facts) -> _Asked | None:
     sides = compare.left, compare.comparators[0]
     for is_right, (asked, types) in ((True, sides), (False, sides[::-1])):
         of = _whose_type(asked, facts)
-        names = [facts.qualified(register) or "" for register in _each(types, facts)]
+        names = [facts.qualified(register) or "" for register in _each(types, facts)] if of is not None else []
         if of is not None and names and set(names).issubset(_CONSTRUCTORS):
             return _Asked(of, names, is_right)
     return None
