@@ -78,7 +78,7 @@ class FileFacts:
         asked = (self.program, self.program.revision)
         if self.observed or asked in _LAST:
             return self.inference
-        not_run: Analysis = kept_in(self.remembered, FileFacts, self._not_run)
+        not_run: Analysis = kept_in(self.remembered, FileFacts.names, self._not_run)
         return not_run
 
     def _not_run(self) -> Analysis:

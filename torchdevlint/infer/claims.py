@@ -41,7 +41,6 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -427,7 +426,7 @@ def _judge(
     if is_elsewhere(other.device):
         other = _beside(ctx, a.guards | b.guards) or other
     if is_elsewhere(other.device) or is_told(other.device):
-        may_be_apart = b.may_be_apart or (a.may_be_apart and not _meets_in_first_turn(a, site))
+        may_be_apart = a.may_be_apart or b.may_be_apart
         may_differ = weak or may_be_apart or ctx.is_later_turn or _are_unrelated(a.guards, b.guards)
         sometimes = may_differ or a.varies or b.varies or is_told(other.device)
         fault = Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes, may_differ=may_differ)
@@ -447,16 +446,6 @@ def _are_unrelated(first: Facts, second: Facts) -> bool:
     """True for conditions of two sides of which nobody knows whether they hold together."""
     first, second = asked(first), asked(second)
     return not (first <= second or second <= first)
-
-
-def _meets_in_first_turn(side: _Side, site: Site) -> bool:
-    """True for what is made before a loop, and is under no condition what its first turn meets: `kept = zeros(0)`, `for x in loader: kept = cat([kept, x])`."""
-    made = side.tensor.origin
-    if side.guards or made is None or made.body is None or made.body is not site.body:
-        return False
-    lookup = Lookup.of(made.body)
-    first, met = lookup.block(made.op), lookup.block(site.op)
-    return first is not None and met is not None and bool(set(met.loops) - set(first.loops))
 
 
 def _has_moved_since(ctx: Context, tensor: Tensor) -> bool:

@@ -359,8 +359,8 @@ def store_anywhere(ctx: Context, ref: Value, value: Value) -> None:
         ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, "*": value, **held})
 
 
-def holds_one_container(rec: Rec) -> bool:
-    """True for a dict into which a container was put for each key that came: any of its items is that one."""
+def holds_unnamed_objects(rec: Rec) -> bool:
+    """True for a dict in which objects stand under keys that nobody knows, and nothing else: what is read under such a key is one of them."""
     return rec.items.keys() == {"*"} and all(isinstance(one, Ref) for one in alternatives(rec.at("*")))
 
 

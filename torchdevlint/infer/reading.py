@@ -400,7 +400,7 @@ def _item_of_object(
     if rec.kind == "dict":
         key = as_key(key, is_final=ctx.mode != "summary")
         if ctx.mode == "summary" and waits(key) and "default" not in rec.fields and not isinstance(rec.cls, Cls):
-            if containers.holds_one_container(rec):
+            if containers.holds_unnamed_objects(rec):
                 return rec.at("*")
             return Term("item", value, key)  # which one it is, a caller tells
     if isinstance(key, SliceValue) and ".tensors" in rec.fields:  # of a `TensorDataset`

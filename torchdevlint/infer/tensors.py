@@ -931,11 +931,8 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
         place = place_of_type(first)
         if place is not None:
             return devices.move(ctx, value, place, site)
-        return (
-            value
-            if all(map(_is_dtype_alone, alternatives(first))) or isinstance(first, Ext)
-            else Tensor(NOWHERE, value.rank)
-        )
+        is_place_kept = isinstance(first, Ext) or all(map(_is_dtype_alone, alternatives(first)))
+        return value if is_place_kept else Tensor(NOWHERE, value.rank)
     if name == "numpy" and keywords.get("force", NONE) != NONE:
         return array(value.rank)
     if name in ("numpy", "__array__"):

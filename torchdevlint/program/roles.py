@@ -60,13 +60,17 @@ class Roles:
 
         A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration.
         """
-        is_for_itself = self.is_script and not self.is_imported
-        return self._member is not None and is_offered(self._member) and not is_for_itself
+        return self._member is not None and is_offered(self._member) and not self.is_run_alone
 
     @property
     def is_script(self) -> bool:
         """True for a file that says what happens when it is run: it has a main guard, or reads its command line."""
         return not self._program.words.isdisjoint(("__name__", "parse_args", "argv"))
+
+    @property
+    def is_run_alone(self) -> bool:
+        """True for a script that no other file of its project imports."""
+        return self.is_script and not self.is_imported
 
     @property
     def reads_command_line(self) -> bool:

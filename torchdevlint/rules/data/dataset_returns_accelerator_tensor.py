@@ -150,8 +150,7 @@ def _is_read_by_its_program(facts: Facts) -> bool:
     """True for a program of one file that makes no loader: it takes its samples itself."""
     lookups = [Lookup.of(body) for body in facts.program.bodies]
     called = {lookup.path(op.function).rpartition(".")[2] for lookup in lookups for op in lookup.kind(ir.Call)}
-    is_program = facts.roles.is_script and not facts.roles.is_imported
-    return is_program and not any("loader" in name.lower() for name in called)
+    return facts.roles.is_run_alone and not any("loader" in name.lower() for name in called)
 
 
 def _is_loaded_nowhere(facts: Facts) -> bool:
