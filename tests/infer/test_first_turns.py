@@ -83,3 +83,15 @@ def test_conditions_of_two_tensors_may_not_go_together(of_bias: str, may_differ:
     """
     (fault,) = decided(text)
     assert (fault.verdict, fault.may_differ) == ("broken", may_differ)
+
+
+def test_what_a_later_turn_alone_may_be_given_puts_the_first_turn_in_no_doubt() -> None:
+    text = """
+    def run(flag):
+        held, x = torch.zeros(3), torch.ones(3).cuda()
+        for _ in range(count()):
+            x = held * x if flag else x + held
+    run(count())
+    """
+    assert [fault.verdict for fault in decided(text)][:1] == ["broken"]
+    assert not any(fault.may_differ for fault in decided(text))

@@ -30,6 +30,7 @@ from torchdevlint.infer.values import (
     Tensor,
     Term,
     Value,
+    as_chosen,
     is_accelerator,
     literal,
 )
@@ -197,6 +198,7 @@ class Standing:
             named = self._named_by(moved)
             if named is not None:
                 return named
+        place = as_chosen(place)
         if place == HOST:
             return CPU
         if isinstance(place, str):

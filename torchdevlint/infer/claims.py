@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchdevlint.infer import devices, handed, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, is_kept_from_before, opposite
 from torchdevlint.infer.options import is_told
-from torchdevlint.infer.state import EARLIER, OF_DATA, Facts, asked
+from torchdevlint.infer.state import EARLIER, FIRST, OF_DATA, Facts, asked
 from torchdevlint.infer.summary import LEAF, Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     DATA,
@@ -32,8 +32,11 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    as_chosen,
+    conditions_of,
     consistent,
     index_of,
+    is_choice,
     is_elsewhere,
     one_of,
     options_of,
@@ -225,13 +228,18 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
             and not any(term.op == EARLIER for term, _ in guards)
         )
         others = [on for on, other in possible if not isinstance(other, Tensor) or other.device != one.device]
-        may_be_apart = any(consistent(_lasting(guards), on) for on in others)
+        may_be_apart = any(consistent(_lasting(guards), on) for on in others if not _is_later(on - guards))
         yield _Side(guards, one, operand, may_be_host, is_left, bool(others), may_be_apart, is_replaced)
 
 
 def _lasting(guards: Facts) -> Facts:
     """The conditions that come out the same wherever they are asked: each turn of a loop decides anew what its data decides."""
     return frozenset(guard for guard in guards if DATA not in guard[0].args)
+
+
+def _is_later(guards: Facts) -> bool:
+    """True for what a later turn of a loop has alone: a first turn comes before it, and has one of the others."""
+    return any(term.op == FIRST and not outcome for term, outcome in guards)
 
 
 def _is_of_caller(term: Term) -> bool:
@@ -276,7 +284,8 @@ def _is_pending(ctx: Context, operand: Operand) -> bool:
     for _, one in options_of(operand.value):
         known = tensors.as_tensor(ctx, one)
         if isinstance(known, Tensor):
-            is_open = isinstance(known.device, Term) and not is_told(known.device)
+            place = known.device
+            is_open = waits(place) if is_choice(place) else isinstance(place, Term) and not is_told(place)
             if is_open or (known.implicit == "default" and ctx.unit.sets_default):
                 return True
         elif isinstance(known, Term) and known is not UNKNOWN:
@@ -301,9 +310,16 @@ def _is_size(term: Term) -> bool:
 def _is_reached(ctx: Context, a: _Side, b: _Side) -> bool:
     """False where what holds here rules one of the two out."""
     facts = ctx.facts
+    if not (_may_be_chosen(a, facts | b.guards) and _may_be_chosen(b, facts | a.guards)):
+        return False
     return not (a.guards or b.guards) or (
         consistent(a.guards, facts) and consistent(b.guards, facts) and not is_for_the_host(a.guards | b.guards)
     )
+
+
+def _may_be_chosen(side: _Side, facts: Facts) -> bool:
+    """False where the program's choice is the CPU as things are: `x.to("cuda" if args.cuda else "cpu")` under `if not args.cuda`."""
+    return consistent(conditions_of(side.tensor.device), facts)
 
 
 def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
@@ -380,9 +396,8 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...], 
     if is_elsewhere(place) or is_told(place):
         may_differ = weak or side.may_be_apart or ctx.is_later_turn
         sometimes = may_differ or side.varies or is_told(place)
-        fault = Fault(
-            "broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes, may_differ=may_differ
-        )
+        met = replace(side.tensor, device=as_chosen(place))
+        fault = Fault("broken", "host", site, None, met, roles, chain, sometimes=sometimes, may_differ=may_differ)
         ctx.analysis.report(_told_of(ctx, fault, side), ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
@@ -424,7 +439,7 @@ def _judge(
         host = replace(host, origin=None)  # moving the module mends nothing
     roles = (a.operand.role, b.operand.role)
     if is_elsewhere(other.device):
-        other = _beside(ctx, a.guards | b.guards) or other
+        other = _beside(ctx, a.guards | b.guards) or replace(other, device=as_chosen(other.device))
     if is_elsewhere(other.device) or is_told(other.device):
         may_be_apart = a.may_be_apart or b.may_be_apart
         may_differ = weak or may_be_apart or ctx.is_later_turn or _are_unrelated(a.guards, b.guards)

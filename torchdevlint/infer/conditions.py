@@ -15,6 +15,7 @@ from torchdevlint.infer.options import is_option, is_told
 from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
+    ALL,
     DATA,
     FALSE,
     HOST,
@@ -48,6 +49,7 @@ from torchdevlint.infer.values import (
     is_elsewhere,
     is_member,
     is_partial,
+    not_all,
     one_of,
     varies,
     waits,
@@ -204,7 +206,7 @@ def all_of(values: Sequence[Value]) -> Value:
     if len(left) < 2:
         return left[0] if left else TRUE
     is_open = all(isinstance(one, Term) and one is not UNKNOWN for one in left)
-    return Term("all", *left) if is_open else NUMBER
+    return Term(ALL, *left) if is_open else NUMBER
 
 
 def is_sized(ctx: Context, value: Value, count: int, may_be_more: bool) -> Value:
@@ -615,8 +617,7 @@ def opposite(facts: Facts) -> Facts:
     """What holds where not all of several conditions do."""
     if len(facts) < 2:
         return frozenset((term, not outcome) for term, outcome in facts)
-    parts = (term if outcome else Term("not", term) for term, outcome in sorted(facts, key=hash))
-    return frozenset({(Term("all", *parts), False)})
+    return frozenset({not_all(facts)})
 
 
 def of_try(body: ir.Body, identity: int, is_raised: bool) -> Facts:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, gradients, tensors
 from torchdevlint.infer.options import is_told
-from torchdevlint.infer.state import LEFT, OF_DATA, PLACED
+from torchdevlint.infer.state import LEFT, OF_DATA, PLACED, Facts, asked
 from torchdevlint.infer.units import ANY
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ACCELERATOR_NAME,
     BATCH_ENCODING,
+    CHOICE,
     CHOSEN,
     DEFAULT,
     DTYPE,
+    EITHER,
     HOST,
     NONE,
     NOWHERE,
@@ -38,13 +40,18 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    as_chosen,
+    choice_of,
+    conditions_of,
     consistent,
     index_of,
     indexed,
     is_accelerator,
+    is_choice,
     is_elsewhere,
     one_of,
     options_of,
+    places_of,
     waits,
 )
 
@@ -63,13 +70,14 @@ PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as t
 
 def as_device(ctx: Context, value: Value) -> Place:
     """The device that a value names; DEFAULT for None."""
-    possible = [one for guards, one in options_of(value) if consistent(guards, ctx.facts)]
-    found = dict.fromkeys(_named(ctx, one) for one in possible or alternatives(value))
-    if len(found) == 2 and (followed := _followed(ctx, value)) is not None:
+    possible = [(guards, one) for guards, one in options_of(value) if consistent(guards, ctx.facts)]
+    found = [(guards, _named(ctx, one)) for guards, one in possible or options_of(value)]
+    several = {place for _, place in found}
+    if len(several) == 2 and (followed := _followed(ctx, value)) is not None:
         return followed
-    if len(found) > 1:
-        found.pop(DEFAULT, None)
-    return next(iter(found)) if len(found) == 1 else _several(ctx, found, "as_device", value)
+    if len(several) > 1:
+        found = [(guards, place) for guards, place in found if place != DEFAULT]
+    return _one_place(ctx, found, "as_device", value)
 
 
 def _followed(ctx: Context, value: Value) -> Place | None:
@@ -115,39 +123,54 @@ def _named(ctx: Context, value: Value) -> Place:
 
 def device_of(ctx: Context, value: Value) -> Place:
     """The device that a value is on."""
-    found: dict[Place, None] = {}
-    for option in alternatives(value):
+    found: list[tuple[Facts, Place]] = []
+    for guards, option in options_of(value):
         one = tensors.as_tensor(ctx, option)
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if isinstance(one, Tensor):
-            found[one.device] = None
+            found.append((guards, one.device))
         elif isinstance(one, Term) and one is not UNKNOWN:
-            found[Term("device_of", one)] = None
+            found.append((guards, Term("device_of", one)))
         elif rec is not None and "@device" in rec.fields:
-            found[rec.fields["@device"]] = None
+            found.append((guards, rec.fields["@device"]))
         elif not isinstance(one, (Const, Sort)):
             # A number is on no device: where one is asked for, it is another alternative.
-            found[NOWHERE] = None
-    found = found or {NOWHERE: None}
-    return next(iter(found)) if len(found) == 1 else _several(ctx, found, "device_of", value)
+            found.append((guards, NOWHERE))
+    return _one_place(ctx, found, "device_of", value)
 
 
-def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> Place:
-    """One of several devices: the choice of the program, or of whoever calls."""
-    terms = [place for place in found if isinstance(place, Term)]
+def _one_place(ctx: Context, options: list[tuple[Facts, Place]], op: str, value: Value) -> Place:
+    """The one device of several: what is the same for all of them, the choice of the program, or of whoever calls."""
+    found = list(dict.fromkeys(place for _, place in options))
+    if len(found) <= 1:
+        return found[0] if found else NOWHERE
+    terms = [place for place in found if isinstance(place, Term) and place.op not in (EITHER, CHOICE)]
     if ctx.mode == "summary" and any(term.waits for term in terms):
         return Term(op, value)
     indices = {index_of(place) for place in found if is_elsewhere(place)}
     chosen = indexed(CHOSEN, indices.pop() if len(indices) == 1 else UNKNOWN_INDEX)
     is_away = any(is_elsewhere(place) or is_told(place) for place in found)
     if is_away and NOWHERE not in found:
-        return chosen
+        return chosen if terms else _choice(options, chosen)
     if op == "as_device" and terms and all(term.op == "as_device" for term in terms):
         # What whoever calls names; the others are for those who name none.
         return next((term for term in terms if waits(term)), terms[0])
     if terms and HOST not in found:
         return next((place for place in terms if place.op == "own"), terms[0])
     return chosen if is_away and op == "as_device" else NOWHERE
+
+
+def _choice(options: list[tuple[Facts, Place]], chosen: str) -> Place:
+    """The device that the program chose, with the conditions under which it is no CPU, where there are some."""
+    away = [(guards, place) for guards, one in options for guards, place in _told_apart(guards, one)]
+    guards = frozenset.intersection(*(guards for guards, place in away if place != HOST))
+    return choice_of(chosen, asked(guards))
+
+
+def _told_apart(guards: Facts, place: Place) -> list[tuple[Facts, Place]]:
+    if is_choice(place):
+        return [(guards | conditions_of(place), as_chosen(place))]
+    return [(guards | inner, one) for inner, one in places_of(place)]
 
 
 def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value]) -> Place | None:

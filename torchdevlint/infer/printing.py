@@ -35,6 +35,9 @@ from torchdevlint.infer.values import (
     Text,
     Tup,
     Value,
+    as_chosen,
+    conditions_of,
+    is_choice,
     of_key,
     places_of,
 )
@@ -107,6 +110,8 @@ def show(value: Value, ctx: Context | None = None, nested: int = 0) -> str:
 
 def show_place(place: Place) -> str:
     """A device in words."""
+    if is_choice(place):
+        return show_place(as_chosen(place)) + _under(conditions_of(place))
     if not isinstance(place, Term):
         return _PLACES.get(place, place)
     if place.op == EITHER:

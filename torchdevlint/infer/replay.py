@@ -27,6 +27,7 @@ from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, moved_in_turn, renewal
 from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
+    CHOICE,
     DEFAULT,
     EITHER,
     HOST,
@@ -59,6 +60,8 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     array,
+    as_chosen,
+    choice_of,
     lift,
     one_of,
     options_of,
@@ -340,6 +343,10 @@ class Replay:
         if place.op == EITHER:  # as what holds now decides
             devices_here = place_in(self.value(place.args[0]))
             return NOWHERE if devices_here is None else devices_here
+        if place.op == CHOICE:
+            chosen = as_chosen(place)
+            away = [guards for guards, one in options_of(self.value(place.args[0])) if one == Device(chosen)]
+            return choice_of(chosen, frozenset.intersection(*away)) if away else HOST
         found = self.value(place)
         return found.place if isinstance(found, Device) else found
 
@@ -715,6 +722,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "device_of": lambda here, term: _as_value(devices.device_of(here.ctx, here.value(term.args[0]))),
     "as_device": lambda here, term: _as_value(devices.as_device(here.ctx, here.value(term.args[0]))),
     "moved": _moved,
+    CHOICE: lambda here, term: _as_value(here.place(term)),
     EITHER: lambda here, term: _as_value(here.place(term)),
     "carried": _carried,
     "length": _length,

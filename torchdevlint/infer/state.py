@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from torchdevlint.infer.values import (
+    ALL,
     DATA,
     EITHER,
     HOST,
@@ -22,6 +23,8 @@ from torchdevlint.infer.values import (
     Term,
     Value,
     device_at,
+    each_of,
+    not_all,
     one_of,
     options_of,
     place_in,
@@ -46,6 +49,8 @@ RENEWED = "@renewed"  # what each value of a dict, which a loop goes through, wa
 COLLATED = ".@collated"  # the function by which a loader made its batches: another one may be set afterwards
 # A widening: behind so many conditions (a long chain of `elif`) no more are kept. What is not kept proves nothing.
 MOST_FACTS = 64
+_NOT_ASKED = frozenset({ALL, FIRST, "trained"})  # what no `and` of the code asks
+_MOST_TESTED = 6  # conditions of one `and`
 
 
 class State(NamedTuple):
@@ -73,9 +78,9 @@ def join_states(states: list[State]) -> State:
     if len(states) == 1:
         return State(dict(states[0].env), dict(states[0].heap), states[0].facts)
     guards = _splitting(states)
-    facts = states[0].facts
-    for state in states[1:]:
-        facts &= state.facts
+    facts = frozenset.intersection(*(state.facts for state in states))
+    if len(states) <= _MOST_TESTED:
+        facts |= _not_all(sorted((state.facts - facts for state in states), key=len))
     return State(
         _join_envs([state.env for state in states], guards),
         join_heaps([state.heap for state in states], guards),
@@ -83,10 +88,24 @@ def join_states(states: list[State]) -> State:
     )
 
 
+def _not_all(ways: list[Facts]) -> Facts:
+    """Where `if a and b:` does not go: without `a`, or with `a` and without `b`, which is without one of the two."""
+    held: Facts = NO_FACTS
+    for own in ways:
+        failed = own - held
+        if len(failed) != 1 or not held <= own:
+            return NO_FACTS
+        ((term, outcome),) = failed
+        if (term, outcome) in held or term.op in _NOT_ASKED or DATA in term.args:
+            return NO_FACTS
+        held |= {(term, not outcome)}
+    return frozenset({not_all(held)})
+
+
 def _splitting(states: list[State]) -> list[Facts]:
     """For each state, its facts whose opposite another one has: they tell the states apart. So does what each turn of a loop decides anew."""
     held = Counter(fact for state in states for fact in state.facts)
-    return [
+    guards = [
         frozenset(
             (term, outcome)
             for term, outcome in state.facts
@@ -95,6 +114,17 @@ def _splitting(states: list[State]) -> list[Facts]:
         )
         for state in states
     ]
+    several = [term for term, outcome in held if term.op == ALL and not outcome and held[term, outcome] < len(states)]
+    for term in several:
+        each = frozenset(each_of(term))
+        have_all = [each <= state.facts for state in states]
+        if any(have_all):
+            told = [
+                each if has_all else state.facts & {(term, False)}
+                for has_all, state in zip(have_all, states, strict=True)
+            ]
+            guards = [guard | more for guard, more in zip(guards, told, strict=True)]
+    return guards
 
 
 def _join_envs(envs: list[Env], guards: list[Facts]) -> Env:

@@ -148,18 +148,46 @@ def is_accelerator(place: Place) -> bool:
 def is_elsewhere(place: Place) -> bool:
     """True for an accelerator, also one that the program chooses where there is one, or where a condition holds."""
     if isinstance(place, Term):
-        return place.op == EITHER and any(is_elsewhere(one) for _, one in places_of(place))
+        return is_choice(place) or (place.op == EITHER and any(is_elsewhere(one) for _, one in places_of(place)))
     return place.partition(":")[0] in (ACCELERATOR, CHOSEN)
+
+
+def choice_of(chosen: Place, guards: frozenset[Guard]) -> Place:
+    """The device that the program chose, which is no CPU only where all of the conditions hold."""
+    away = OneOf(((guards, Device(chosen)), (_NO_GUARDS, Device(HOST))))
+    return Term(CHOICE, away) if guards else chosen
+
+
+def is_choice(place: Place) -> bool:
+    """True for the device that the program chose, with the conditions of its choice."""
+    return isinstance(place, Term) and place.op == CHOICE
+
+
+def as_chosen(place: Place) -> Place:
+    """A device without the conditions of the choice that the program made."""
+    found: Place = place.args[0].options[0][1].place if isinstance(place, Term) and place.op == CHOICE else place
+    return found
+
+
+def conditions_of(place: Place) -> frozenset[Guard]:
+    """The conditions under which the device that the program chose is no CPU."""
+    found: frozenset[Guard] = (
+        place.args[0].options[0][0] if isinstance(place, Term) and place.op == CHOICE else _NO_GUARDS
+    )
+    return found
 
 
 def index_of(place: Place) -> str:
     """The index of an accelerator: "" for the current or first one, "?" where nobody knows."""
+    place = as_chosen(place)
     if isinstance(place, Term) and place.op == EITHER:
         place = next((one for _, one in places_of(place) if is_elsewhere(one)), place)
     return place.partition(":")[2] if isinstance(place, str) else UNKNOWN_INDEX
 
 
+ALL = "all"  # the operation of a term: whether all of several conditions hold
 EITHER = "either"  # the operation of a term: one of several places, each under its conditions; its argument has them as devices
+CHOICE = "choice"  # ... the device that the program chose, which is no CPU under conditions; its argument has both as devices
 UNKNOWN_INDEX = "?"
 NO_TENSOR = "no_tensor"  # the operation of a term: what of a value is no tensor
 SENT = "@sent"
@@ -650,10 +678,23 @@ def place_in(device: Value) -> Place | None:
 
 
 def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
-    """False where a condition would have to come out both ways."""
+    """False where a condition would have to come out both ways, or where not all of several hold and yet each does."""
     if len(second) < len(first):
         first, second = second, first
-    return second.isdisjoint([(term, not outcome) for term, outcome in first])
+    if not second.isdisjoint([(term, not outcome) for term, outcome in first]):
+        return False
+    several = [term for guards in (first, second) for term, outcome in guards if not outcome and term.op == ALL]
+    return not (several and first and any(map((first | second).issuperset, map(each_of, several))))
+
+
+def each_of(several: Term) -> list[Guard]:
+    """The conditions that a term asks for all of."""
+    return [(term.args[0], False) if term.op == "not" else (term, True) for term in several.args]
+
+
+def not_all(guards: frozenset[Guard]) -> Guard:
+    """What holds where not all of several conditions do."""
+    return Term(ALL, *(term if outcome else Term("not", term) for term, outcome in sorted(guards, key=hash))), False
 
 
 def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozenset[Guard], Value]]) -> Value:
@@ -712,8 +753,7 @@ def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard
     for value, guards in found.items():
         other = next(found[one] for one in found if one is not value)
         if not guards and len(other) > 1 and not any(consistent(one, other) for one in ways):
-            parts = (term if outcome else Term("not", term) for term, outcome in sorted(other, key=hash))
-            found[value] = frozenset({(Term("all", *parts), False)})
+            found[value] = frozenset({not_all(other)})
             return
 
 
@@ -829,6 +869,7 @@ def _said_of(value: object) -> str:
 
 def said(place: Place, name: str = "") -> str:
     """A place in words."""
+    place = as_chosen(place)
     if isinstance(place, Term):
         if place.op == "near":
             return said(place.args[0], name)
