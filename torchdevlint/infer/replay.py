@@ -667,9 +667,12 @@ def _moved(here: Replay, term: Term) -> Value:
     moved, new = here.value(value), here.place(place)
     if site is None and term != here._doing and claims.may_be_module(here.ctx, moved):
         return moved  # a name for what an event has moved
-    name = _method_at(site)
-    found = classes.special(here.ctx, moved, name, [_as_value(new)] if name == "to" else [], site) if name else None
-    return devices.move(here.ctx, moved, new, site) if found is None else found
+    name, found = _method_at(site), []
+    for guards, one in options_of(moved):
+        with here.ctx.under(guards):
+            own = classes.special(here.ctx, one, name, [_as_value(new)] if name == "to" else [], site) if name else None
+            found.append((guards, devices.move(here.ctx, one, new, site) if own is None else own))
+    return one_of(found)
 
 
 def _method_at(site: Site | None) -> str:
