@@ -100,6 +100,35 @@ CASES = {
         high.to(device)
         """,
     ),
+    "a tensor that another function has brought there": (
+        "TDL501",
+        Severity.INFO,
+        """
+        def masks(x, options):
+            return (x > 0).to(options.device)
+
+        def train(x, options):
+            mask = masks(x, options)
+            mask.to(options.device)
+            return x * mask
+        """,
+    ),
+    "a part of a buffer, which the module moves": (
+        "TDL501",
+        Severity.WARNING,
+        """
+        class Encoder(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("pe", torch.zeros(1, 9, 3))
+
+            def forward(self, x):
+                pe = self.pe[:, : x.size(1)]
+                if x.is_cuda:
+                    pe.cuda()
+                return x + pe
+        """,
+    ),
     "a load in a method of an object that needs CUDA": (
         "TDL101",
         Severity.INFO,
@@ -389,6 +418,19 @@ def test_what_has_attributes_that_no_tensor_has_moves_in_place() -> None:
                 self.vae.to(device=device)
         """
     assert check_source(textwrap.dedent(text.format("config.sizes")), select=["TDL501"]) == ()
+
+
+def test_what_is_read_for_more_than_a_tensor_has_is_no_tensor_for_a_method_of_its_name() -> None:
+    text = """
+    def describe(net, x):
+        return net.norm({}).squeeze(0)
+
+    def extract(net, x):
+        net.cuda()
+        return describe(net, x.cuda())
+    """
+    assert [one.code for one in check_source(textwrap.dedent(text.format("2, dim=1")), select=["TDL501"])]
+    assert check_source(textwrap.dedent(text.format("net.features(x)")), select=["TDL501"]) == ()
 
 
 def test_modules_of_another_file_that_hold_nothing_may_be_in_a_dict(tmp_path: Path) -> None:

@@ -121,7 +121,9 @@ class Standing:
     def are_together(self, first: ir.Register, second: ir.Register) -> bool:
         """True for two tensors that are certainly on one device."""
         one, other = self._raw(first), self._raw(second)
-        return isinstance(one, Tensor) and isinstance(other, Tensor) and one.device == other.device
+        if not (isinstance(one, Tensor) and isinstance(other, Tensor)):
+            return False
+        return one.device == other.device != NOWHERE
 
     def _static(self, name: str) -> Value | None:
         """A function or class at the top of the file that a name means whenever it is read: that needs no run either."""

@@ -84,7 +84,10 @@ from torchdevlint.infer.values import (
     varies,
     waits,
 )
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs import loader
+from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -1007,6 +1010,23 @@ def _new(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keywords,
     return Tensor(value.device, rank, value.origin, value.implicit)
 
 
+def _has_what_no_tensor_has(site: Site | None) -> bool:
+    """True for a call of a method of a variable of which the function reads what no tensor has: `net.norm(net.features(x))`."""
+    if site is None or site.body is None or not isinstance(site.op, ir.Call):
+        return False
+    lookup = Lookup.of(site.body)
+    method = lookup.definition(site.op.function)
+    held = lookup.definition(method.object) if isinstance(method, ir.Attribute) else None
+    if not isinstance(held, ir.Load):
+        return False
+    is_given = any(parameter.name == held.name for parameter in site.body.parameters)
+    if len(lookup.stores(held.name)) + is_given > 1:
+        return False  # it may be something else by now
+    readers = [op for load in lookup.loads(held.name) for op in lookup.readers(load.dst)]
+    read = {op.name for op in readers if isinstance(op, ir.Attribute)}
+    return not all(name in TENSOR_ATTRIBUTES or name.startswith("_") for name in read)
+
+
 def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`value.name(...)` of something open."""
     from torchdevlint.infer.calls import residual
@@ -1040,7 +1060,8 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
         if name == "size" and len(args) == 1 and isinstance(args[0], Const) and not keywords:
             ctx.prove(value)  # the size of an array or an image is no method, and that of a group takes no dimension
         is_reduction = ("dim" in keywords or "keepdim" in keywords) and name in loader.tensor_methods()
-        if is_reduction or (proves_tensor(name) and _fits(ctx, name, args, keywords)):
+        is_proof = is_reduction or (proves_tensor(name) and _fits(ctx, name, args, keywords))
+        if is_proof and not _has_what_no_tensor_has(site):
             ctx.prove(value)
             known = as_tensor(ctx, value)  # a part of what a model gives back
             known = known if isinstance(known, Tensor) else Tensor(Term("device_of", value), MANY)

@@ -236,6 +236,7 @@ CASES: dict[str, dict[str, Severity]] = {
         "the result is a conversion": INFO,
         "the result is pinned: without it copies are slower, and nothing fails": WARNING,
         "it is there already": INFO,
+        "the module moves it": WARNING,
     },
     "TDL511": {"CUDA works there, or another line has told of it": INFO},
     "TDL517": {

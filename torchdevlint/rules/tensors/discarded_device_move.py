@@ -150,10 +150,12 @@ _TENSOR_NAMES = frozenset(
 
 def _case(call: ir.Call, register: ir.Register, facts: Facts, *, is_tensor: bool, does: str) -> str:
     """The row of the policy."""
-    if _is_placed(call, register, facts):
+    if does == "moves" and _is_placed(call, register, facts):
         return "it is there already"
     if does == "converts":
         return "the result is a conversion"
+    if facts.value(register).device.name == "self":
+        return "the module moves it"
     if does == "pins":
         return "the result is pinned: without it copies are slower, and nothing fails"
     return "" if is_tensor else "it may be no tensor"
@@ -245,8 +247,7 @@ def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
 
 def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
     """True for a tensor that is there already, as what it was computed from is, or that was moved before: nothing tells that it is wanted elsewhere."""
-    device = call.argument("device", 0)
-    if facts.frame.is_already_at(register, device, facts.callee(call) == ".cpu"):
+    if facts.frame.are_together(register, call.dst):
         return True
     value = facts.value(register)
     target = facts.target_of_move(call)
