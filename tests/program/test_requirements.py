@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchdevlint.program.requirements import Version, commanded, first_torch_beyond, listed
+from torchdevlint.program.requirements import Version, commanded, first_torch_beyond, listed, oldest_torch
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,22 @@ def test_what_a_text_rules_out(name: str, text: str, beyond: Version | None) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "oldest"),
+    [
+        ("torch>=1.8\n", (1, 8)),
+        ("torch>1.6,!=1.7,<3\n", (1, 6)),
+        ("torch>=2.1\ntorch==2.4.1\n", (2, 1)),
+        ("torch~=2.3.0\n", (2, 3)),
+        ("torch<2.4\n", None),
+        ("torch>=1.8\ntorch\n", None),
+        ("numpy\n", None),
+    ],
+)
+def test_the_oldest_that_a_text_lets_in(text: str, oldest: Version | None) -> None:
+    assert oldest_torch([("requirements.txt", text)]) == oldest
+
+
+@pytest.mark.parametrize(
     ("text", "beyond"),
     [
         ("Run `pip install torch==1.11.0 --extra-index-url https://example.org/cu113`.\n", (1, 12)),
@@ -46,6 +62,7 @@ def test_what_a_text_rules_out(name: str, text: str, beyond: Version | None) -> 
         ("RUN pip3 install --no-cache-dir \\\n    'torch<2.4' \\\n    numpy\n", (2, 4)),
         ("pip install torch==1.9.1+cu111\npip install torch==1.12.0\n", (1, 13)),
         ("pip install torch==1.9.1\npip install torch\n", None),
+        ("pip install torch==1.9.0 # torch >= 1.9.0 recommended\n", (1, 10)),
         ("# pip install torch==1.9.1\n", None),
         ("Developed with torch 1.7, other versions should work.\n", None),
         ("pip install torchvision==0.8 pytorch-lightning==1.7.7\n", None),

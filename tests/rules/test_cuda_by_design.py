@@ -69,6 +69,10 @@ PROJECTS = {
         {"a.py": CHOOSES, "b.py": CHOOSES, "deep/c.py": HARD, "deep/README.md": "## Requirement\n- CUDA 10.1\n"},
         [],
     ),
+    "files with and without a choice under instructions": (
+        {"a.py": CHOOSES + HARD, "b.py": CHOOSES, "c.py": "import helpers\n" + CHOOSES, "helpers.py": MODULE, "README.md": "Training requires a GPU.\n"},
+        ["a.py"],
+    ),
     "most programs": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES}, []),
     "as many programs as choose": ({"a.py": HARD, "c.py": CHOOSES}, ["a.py"]),
     "fewer programs than choose": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES, "d.py": CHOOSES}, ["a.py", "b.py"]),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchdevlint import check_paths, check_source
-from torchdevlint.findings import Applicability
+from torchdevlint.findings import Applicability, Severity
 
 AMP = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
 
@@ -79,3 +79,24 @@ def test_nothing_is_deprecated_that_the_pinned_torch_still_wants(
     (tmp_path / "pyproject.toml").write_text('[tool.torchdevlint]\nlevel = "info"\n')
     found = check_paths([tmp_path / "train.py"], select=["TDL511"])
     assert [told in finding.message for finding in found] == [True] * bool(told)
+
+
+@pytest.mark.parametrize(
+    ("place", "pin", "severity"),
+    [
+        ("requirements.txt", "torch>=1.8", Severity.INFO),
+        ("requirements/build.txt", "torch>=1.8", Severity.INFO),
+        ("requirements.txt", "torch>=1.13", Severity.WARNING),
+        ("requirements.txt", "torch", Severity.WARNING),
+    ],
+)
+def test_a_project_that_supports_a_torch_without_the_new_name_gets_a_note(
+    place: str, pin: str, severity: Severity, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_text(pin + "\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text(AMP, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.torchdevlint]\nlevel = "info"\n', encoding="utf-8")
+    (finding,) = check_paths([tmp_path / "train.py"], select=["TDL805"])
+    assert finding.severity is severity

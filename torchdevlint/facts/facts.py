@@ -363,6 +363,12 @@ class Facts:
         beyond = member.project.torch_beyond(member.path) if member is not None else None
         return beyond is not None and beyond <= (major, minor)
 
+    def runs_on_torch_before(self, major: int, minor: int) -> bool:
+        """True in a project whose requirements let in a torch that is older than this version, as the oldest that they name."""
+        member = self.analysis.member
+        oldest = member.project.torch_oldest(member.path) if member is not None else None
+        return oldest is not None and oldest < (major, minor)
+
     def mentions(self, *words: str) -> bool:
         """True when one of the identifiers occurs anywhere in the file."""
         return self.analysis.mentions(*words)

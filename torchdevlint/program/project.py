@@ -30,6 +30,7 @@ from torchdevlint.program.requirements import (
     commanded,
     first_torch_beyond,
     listed,
+    oldest_torch,
 )
 from torchdevlint.source import disk, grounds
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
@@ -136,7 +137,7 @@ _RESTORED: dict[str, Callable[[Any], Any] | None] = {
     ),
     **dict.fromkeys(("asks_for_kernels", "says", "matches", "is_offered", "lacks", "is_path_entry"), _same),
     "imported_by": frozenset,
-    "torch_beyond": lambda kept: kept and tuple(kept),
+    **dict.fromkeys(("torch_beyond", "torch_oldest"), lambda kept: kept and tuple(kept)),
 }
 _DIGEST: grounds.Form[str] = grounds.Form(plain, _same)
 
@@ -157,7 +158,7 @@ class Project:
         # Of the files as they are on the disk: which files each imports, and which hold what was asked for.
         self._imports: dict[str, frozenset[str]] = {} if origin is None else origin._imports
         self._holders: dict[_Wanted, tuple[str, ...]] = {} if origin is None else origin._holders
-        self._torch_beyond: dict[str, Version | None] = {}
+        self._asks_for_torch: dict[str, list[tuple[str, str]]] = {}
         self._tests: dict[str, bool] = {}
         self._edited: dict[str, bytes] = {}
         self._edited_programs: dict[str, ir.Program | None] = {}
@@ -331,15 +332,23 @@ class Project:
 
     @_question
     def torch_beyond(self, path: str) -> Version | None:
-        """The first minor version of torch that the requirements beside a file rule out, or else those of the next folder above that asks for torch.
+        """The first minor version of torch that the requirements of a file rule out; None where nothing is said, or one of those who speak sets no end."""
+        return first_torch_beyond(self._torch_asked(path))
+
+    @_question
+    def torch_oldest(self, path: str) -> Version | None:
+        """The oldest minor version of torch that the requirements of a file let in; None where nothing is said, or one of those who speak sets no start."""
+        return oldest_torch(self._torch_asked(path))
+
+    def _torch_asked(self, path: str) -> list[tuple[str, str]]:
+        """The requirements beside a file, each with the name of its text, or else those of the next folder above that asks for torch.
 
         In a folder whose requirements do not speak of torch, the commands of its README, scripts and container recipes tell what is installed, and where
         there is none, the list of requirements in its README.
-        None where nothing is said, or one of those who speak sets no end.
         """
         folder = os.path.dirname(path)
         asked = []
-        while folder not in self._torch_beyond:
+        while folder not in self._asks_for_torch:
             asked.append(folder)
             texts = list(self._stated(folder))
             if not asks_for_torch(texts):
@@ -348,16 +357,17 @@ class Project:
                 if not asks_for_torch(texts):
                     texts = [(name, listed(text)) for name, text in written if name.lower().startswith("readme")]
             if asks_for_torch(texts) or folder == self.root or os.path.dirname(folder) == folder:
-                self._torch_beyond[folder] = first_torch_beyond(texts)
+                self._asks_for_torch[folder] = texts
                 break
             folder = os.path.dirname(folder)
-        self._torch_beyond.update(dict.fromkeys(asked, self._torch_beyond[folder]))
-        return self._torch_beyond[folder]
+        self._asks_for_torch.update(dict.fromkeys(asked, self._asks_for_torch[folder]))
+        return self._asks_for_torch[folder]
 
     def _stated(self, folder: str) -> Iterator[tuple[str, str]]:
         """The texts of a folder that state requirements, by their names."""
         is_theirs = os.path.basename(folder) == "requirements"
-        return self._texts(folder, _IN_REQUIREMENTS if is_theirs else STATES_REQUIREMENTS)
+        yield from self._texts(folder, _IN_REQUIREMENTS if is_theirs else STATES_REQUIREMENTS)
+        yield from self._texts(os.path.join(folder, "requirements"), _IN_REQUIREMENTS)
 
     def _texts(self, folder: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
         """The texts of a folder with such names, but for those that are too large to be read for this."""

@@ -24,6 +24,7 @@ _STATEMENT = re.compile(
     r"""(?mi)(?:^[ \t]*(?:-[ \t]+)?["']?(?:pytorch::)?|["'])(?:py)?torch(?![\w.:/-])(?:\[[^\[\]\n]*\])?[ \t]*=?[ \t]*["']?([^"'#;\n]*)"""
 )
 _CLAUSE = re.compile(r"(?:\A|[, (])(===?|=|<=?|~=|\^|>=?|!=|~|) ?(\d{1,6})(?!\d)(?:\.(\d{1,6})(?!\d))?(?:\.(\d+))?")
+_FROM = frozenset({"", "=", "==", "===", "~=", "~", "^", ">", ">="})
 _LONGEST = 1000  # characters of what is said of a package
 # `pip install`, `conda create`, `poetry add`; the image that a container starts from.
 _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|micromamba|poetry|pdm|uv)\b[^\n]{0,40}?\b(?:install|create|add)\b(.*)")
@@ -53,6 +54,13 @@ def first_torch_beyond(texts: Iterable[tuple[str, str]]) -> Version | None:
     return max(known) if known and len(known) == len(bounds) else None
 
 
+def oldest_torch(texts: Iterable[tuple[str, str]]) -> Version | None:
+    """The oldest minor version of torch that one of these texts (each with its name) lets in; None where one has no lower end, or none speaks of torch."""
+    ends = [_lower_end(found[1]) for name, text in texts for found in _STATEMENT.finditer(_dependencies(name, text))]
+    known = [end for end in ends if end is not None]
+    return min(known) if known and len(known) == len(ends) else None
+
+
 def commanded(text: str) -> str:
     """What the commands of a text install as torch, as lines of requirements: of a README, a script, or a recipe of a container."""
     found = []
@@ -63,7 +71,8 @@ def commanded(text: str) -> str:
         image, command = _IMAGE.match(line), _INSTALLS.search(line)
         if image:
             found.append(f"torch=={image[1]}")
-        words = [word.strip("'\"`,;)") for word in command[1].split()] if command else []
+        given = re.split(r"[ \t]#", command[1])[0] if command else ""
+        words = [word.strip("'\"`,;)") for word in given.split()]
         found += [
             word
             for before, word in zip(["", *words], words, strict=False)
@@ -102,6 +111,14 @@ def _bound(said: str) -> Version | None:
     said = " ".join(said[:_LONGEST].split())
     bounds = [bound for clause in _CLAUSE.findall(said) if (bound := _beyond(*clause)) is not None]
     return min(bounds, default=None)
+
+
+def _lower_end(said: str) -> Version | None:
+    """The oldest minor version in `>=2.1,<2.3`, `==1.9.0` or `^1.9`; None for one without a lower end."""
+    clauses = _CLAUSE.findall(" ".join(said[:_LONGEST].split()))
+    return max(
+        ((int(major), int(minor or 0)) for operator, major, minor, _ in clauses if operator in _FROM), default=None
+    )
 
 
 def _beyond(operator: str, major: str, minor: str, patch: str) -> Version | None:

@@ -3,7 +3,8 @@
 That they need CUDA is a decision and no mistake: strict readers of findings in five samples of repositories that nobody had looked at before called it one
 in a quarter of the cases, and in nearly all of these the program let its user choose a device somewhere else (benchmarks/judged.jsonl, `blind1` to
 `blind5`). A program is a file that nobody imports and that is no test. Where most programs of a project choose, each of the others is a mistake of its own;
-and one program alone shows no decision, unless the project's instructions say that CUDA is needed.
+and one program alone shows no decision, unless the project's instructions say that CUDA is needed. Where they say so, a file without a choice of its own
+follows them, whatever the others do.
 """
 
 from __future__ import annotations
@@ -45,9 +46,10 @@ _HAS_RANKS = re.compile(
 
 
 class _Decision(NamedTuple):
-    """The programs of a project that are for CUDA alone, whether they are several and more than those with a choice, and whether its package, or no file,
-    knows another device."""
+    """The files of a project with a choice, its programs that are for CUDA alone, whether these are several and more than those with a choice, and whether
+    its package, or no file, knows another device."""
 
+    choosing: frozenset[str]
     programs: frozenset[str]
     is_of_most: bool
     is_of_package: bool
@@ -60,6 +62,14 @@ def in_program_for_cuda_alone(_: ir.Op, facts: Facts) -> bool:
     if member is None or not _is_for_cuda_alone(member):
         return False
     return _decision(member.project).is_of_most or member.project.asks_for_cuda(member.path)
+
+
+def in_file_for_cuda_alone(op: ir.Op, facts: Facts) -> bool:
+    """True in a program for CUDA by design, and in a file without a choice if a README asks for CUDA."""
+    member = facts.analysis.member
+    if member is None or in_program_for_cuda_alone(op, facts):
+        return member is not None
+    return member.project.asks_for_cuda(member.path) and member.path not in _decision(member.project).choosing
 
 
 def in_program_for_one_gpu(_: ir.Op, facts: Facts) -> bool:
@@ -105,7 +115,11 @@ def _decision(project: Project) -> _Decision:
     decided = [path for path in programs if not _takes_a_choice(Member(project, path), choosing)]
     gives = (path for path in choosing if is_offered(Member(project, path)) and project.matches(path, _GIVES_CHOICE))
     return _Decision(
-        frozenset(decided), len(decided) > max(1, len(free)), not any(gives), bool(placing) and not choosing
+        frozenset(choosing),
+        frozenset(decided),
+        len(decided) > max(1, len(free)),
+        not any(gives),
+        bool(placing) and not choosing,
     )
 
 

@@ -23,7 +23,7 @@ from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
 from torchdevlint.program.roles import has_public_subclass, is_public
 from torchdevlint.rules import surroundings as at
-from torchdevlint.rules.cuda_by_design import in_program_for_cuda_alone, in_program_for_one_gpu
+from torchdevlint.rules.cuda_by_design import in_file_for_cuda_alone, in_program_for_cuda_alone, in_program_for_one_gpu
 from torchdevlint.rules.doubt import DOUBTFUL, is_doubtful
 from torchdevlint.severity import Severity
 
@@ -269,6 +269,7 @@ CASES: dict[str, dict[str, Severity]] = {
     "TDL804": {"no other device is tried": WARNING},
     "TDL805": {
         "no torch that warns is allowed, or the warning is silenced": INFO,
+        "the oldest torch of the project has no `torch.amp`": INFO,
         "another call of what is imported has told of it": INFO,
     },
     "TDL807": {"the program stops without CUDA before, or the file has decided for it at another line": INFO},
@@ -323,7 +324,8 @@ PLACES: tuple[Place, ...] = (
     _place(at.under_test_for_a_build, INFO, "605 801 807"),
     _place(at.where_memory_is_allocated, INFO, "807"),
     _place(at.in_code_that_nobody_runs, INFO, f"{_TENSORS_MEET} 101 102 113 501 511 516 517 605 608 801 805 807"),
-    _place(in_program_for_cuda_alone, INFO, "605 801 807"),
+    _place(in_program_for_cuda_alone, INFO, "605"),
+    _place(in_file_for_cuda_alone, INFO, "801 807"),
     _place(in_program_for_one_gpu, INFO, "101"),
     _place(at.where_moves_keep_parameters, INFO, "203"),
     _place(is_given_no_file, INFO, "101"),

@@ -56,8 +56,8 @@ class DeprecatedCudaAmp(Rule):
 
     ## When it stays silent
     Names of other packages (apex, accelerate); a `try` or a test of the version that has both spellings. It is a note where the requirements
-    of the project (or the commands of its README and scripts that install torch) rule out torch 2.4 and all that follow, where the file has
-    this very warning ignored, and for all but one of the calls of what a file imports.
+    of the project (or the commands of its README and scripts that install torch) rule out torch 2.4 and all that follow, where they let in a
+    torch before 1.10, which has no `torch.amp`, where the file has this very warning ignored, and for all but one of the calls of what a file imports.
 
     ## Fix safety
     Safe where the project's oldest torch is known to have the new name (`target-torch`, or the lower bound in its dependencies): `torch.amp.autocast`
@@ -100,6 +100,8 @@ class DeprecatedCudaAmp(Rule):
             case = "another call of what is imported has told of it" if is_told and is_imported else ""
             if _is_out_of_reach(facts) or _is_silenced(last, facts):
                 case = "no torch that warns is allowed, or the warning is silenced"
+            elif facts.runs_on_torch_before(*_SINCE["autocast"]):
+                case = "the oldest torch of the project has no `torch.amp`"
             is_told = is_told or is_imported
             yield self.report(
                 call,
