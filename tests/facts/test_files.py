@@ -374,7 +374,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "the requirements beside it let in any torch": (
         "exp/train.py",
         False,
-        {"exp/train.py": AMP, "exp/requirements.txt": "torch>=1.9\n", "requirements.txt": "torch==1.9.0\n"},
+        {"exp/train.py": AMP, "exp/requirements.txt": "torch>=1.10\n", "requirements.txt": "torch==1.9.0\n"},
     ),
     "the README installs a torch that does not warn": (
         "exp/train.py",
@@ -384,7 +384,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "the requirements let in what the README does not install": (
         "exp/train.py",
         False,
-        {"exp/train.py": AMP, "README.md": "`pip install torch==1.9.0`", "requirements.txt": "torch>=1.9\n"},
+        {"exp/train.py": AMP, "README.md": "`pip install torch==1.9.0`", "requirements.txt": "torch>=1.10\n"},
     ),
     "a benchmark of CUDA": ("tools/bench.py", True, {"tools/bench.py": MEASURED}),
     "a folder of benchmarks of CUDA": ("benchmarks/run.py", True, {"benchmarks/run.py": MEASURED}),

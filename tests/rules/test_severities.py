@@ -513,3 +513,31 @@ def test_modules_take_their_parameters_out_of_training_as_tensors_do() -> None:
         return model(x)
     """
     assert check_source(textwrap.dedent(text), level="info", select=["TDL501"]) == ()
+
+
+BROKEN = """\
+    model = torch.nn.Linear(3, 3).cuda()
+    print(model(torch.zeros(3)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "severity"),
+    [("", Severity.ERROR), ('import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\n', Severity.INFO)],
+)
+def test_what_breaks_on_a_gpu_breaks_in_no_program_that_hides_them(head: str, severity: Severity) -> None:
+    text = f"import torch\n{head}if True:\n{BROKEN}"
+    (finding,) = check_source(text, level="info", select=["TDL401"])
+    assert finding.severity is severity
+
+
+def test_what_breaks_in_a_function_that_nobody_calls_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    text = f"import torch\n\ndef new():\n    return 1\n\ndef old():\n{BROKEN}"
+    (tmp_path / "helpers.py").write_text(text, encoding="utf-8")
+    (tmp_path / "more.py").write_text("import helpers\n", encoding="utf-8")
+    for asked, severity in (("old", Severity.ERROR), ("new", Severity.INFO)):
+        program = f"import helpers\n\nif __name__ == '__main__':\n    print(helpers.{asked}())\n"
+        (tmp_path / "run.py").write_text(program, encoding="utf-8")
+        found = check_paths([tmp_path], isolated=True, select=["TDL401"])
+        assert [one.severity for one in found] == [severity]

@@ -410,7 +410,7 @@ def test_another_machine_needs_no_stub_file(run: Run) -> None:
     write("mylib.stub", MOVES)
     path = write("a.py", PROGRAM).resolve()
     settings = Resolver(overrides={"stubs": ("mylib.stub",)}).for_folder(str(Path.cwd()))
-    batch = pickle.dumps(remote.Batch((Target(str(path), settings),), "NONE"))
+    batch = pickle.dumps(remote.Batch((Target(str(path), settings),), "NONE", "run"))
     Path("mylib.stub").unlink()
     user.of.cache_clear()
     answer = remote.examine(pickle.loads(batch))

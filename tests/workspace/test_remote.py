@@ -157,3 +157,19 @@ def test_dask_with_processes_of_its_own(cluster: Any, monkeypatch: pytest.Monkey
     assert seen[-1] == 0
     assert len(seen) > 2
     assert os.getpid() not in cluster.run(os.getpid).values()
+
+
+def test_an_executor_that_lives_on_reads_what_has_changed_since(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    broken = "    model = torch.nn.Linear(3, 3).cuda()\n    print(model(torch.zeros(3)))\n"
+    text = f"import torch\n\ndef new():\n    return 1\n\ndef old():\n{broken}"
+    (tmp_path / "helpers.py").write_text(text, encoding="utf-8")
+    (tmp_path / "more.py").write_text("import helpers\n", encoding="utf-8")
+    told = []
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        for asked in ("old", "new", "old"):
+            program = f"import helpers\n\nif __name__ == '__main__':\n    print(helpers.{asked}())\n"
+            (tmp_path / "run.py").write_text(program, encoding="utf-8")
+            (found,) = torchdevlint.check_paths([tmp_path], isolated=True, select=["TDL401"], executor=executor)
+            told.append(found.severity.name)
+    assert told == ["ERROR", "INFO", "ERROR"]

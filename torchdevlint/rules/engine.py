@@ -218,7 +218,7 @@ def _is_never(test: ir.Register, body: ir.Body) -> bool:
 
 def _toned_down(report: Report, facts: Facts) -> Report:
     """The report, as severe as the policy lets it be at its place. The facts are of the file as a whole."""
-    if report.severity <= Severity.INFO or report.proven:
+    if report.severity <= Severity.INFO:
         return report
-    place = deciding_place(report.rule.code, report.severity, report.op, facts)
+    place = deciding_place(report.rule.code, report.severity, report.op, facts, proven=report.proven)
     return report if place is None else report._replace(severity=place.most)

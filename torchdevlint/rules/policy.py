@@ -290,11 +290,15 @@ Question = Callable[[ir.Op, Facts], bool]
 
 
 class Place(NamedTuple):
-    """What may be known of the place of a finding: there the findings of some rules are this severe and no more."""
+    """What may be known of the place of a finding: there the findings of some rules are this severe and no more.
+
+    `is_never_run`: no accelerator is there, or nobody comes there: so it is for what inference has proven to break, too.
+    """
 
     question: Question
     most: Severity
     codes: frozenset[str]
+    is_never_run: bool = False
 
     @property
     def told(self) -> str:
@@ -303,27 +307,32 @@ class Place(NamedTuple):
         return f"{told[:1].upper()}{told[1:]}"
 
 
-def _place(question: Question, most: Severity, codes: str) -> Place:
-    return Place(question, most, frozenset(f"TDL{code}" for code in codes.split()))
+def _place(question: Question, most: Severity, codes: str, *, is_never_run: bool = False) -> Place:
+    return Place(question, most, frozenset(f"TDL{code}" for code in codes.split()), is_never_run)
 
 
 _TENSORS_MEET = "301 302 401 504 505 506 509 515 518 522 603"
 PLACES: tuple[Place, ...] = (
-    _place(at.in_unreachable_code, INFO, "101 102 504 506 509 511 603 605 801 805 807"),
+    _place(at.in_unreachable_code, INFO, "101 102 504 506 509 511 603 605 801 805 807", is_never_run=True),
     _place(at.in_tests, INFO, "101 102 109 113 401 504 505 506 509 511 515 522 601 605 801 807"),
     _place(at.in_program_for_the_host, INFO, _TENSORS_MEET),
     _place(at.in_program_that_names_no_device, INFO, _TENSORS_MEET),
     _place(at.in_data_folder, INFO, "504 505 506 509"),
     _place(at.under_another_default_device, INFO, "504 505 506 511 515 522 603"),
     _place(at.in_program_that_moves_nothing, INFO, "603"),
-    _place(at.with_hidden_gpus, INFO, f"{_TENSORS_MEET} 101 102 801 807"),
+    _place(at.with_hidden_gpus, INFO, f"{_TENSORS_MEET} 101 102 801 807", is_never_run=True),
     _place(at.with_trainers_on_host, INFO, "101 504"),
     _place(at.where_cuda_is_needed, INFO, "102 605"),
     _place(at.in_benchmark, INFO, "605 801"),
     _place(at.in_notebook, INFO, "605 801 807"),
     _place(at.under_test_for_a_build, INFO, "605 801 807"),
     _place(at.where_memory_is_allocated, INFO, "807"),
-    _place(at.in_code_that_nobody_runs, INFO, f"{_TENSORS_MEET} 101 102 113 501 511 516 517 605 608 801 805 807"),
+    _place(
+        at.in_code_that_nobody_runs,
+        INFO,
+        f"{_TENSORS_MEET} 101 102 113 501 511 516 517 605 608 801 805 807",
+        is_never_run=True,
+    ),
     _place(in_program_for_cuda_alone, INFO, "605"),
     _place(in_file_for_cuda_alone, INFO, "801 807"),
     _place(in_program_for_one_gpu, INFO, "101"),
@@ -340,9 +349,9 @@ def places_of(code: str) -> Iterator[Place]:
     return (place for place in PLACES if code in place.codes)
 
 
-def deciding_place(code: str, severity: Severity, op: ir.Op, facts: Facts) -> Place | None:
+def deciding_place(code: str, severity: Severity, op: ir.Op, facts: Facts, *, proven: bool = False) -> Place | None:
     """The place that makes a finding less severe, the lowest first; None where none does. The facts are of the file as a whole."""
-    lower = (place for place in places_of(code) if place.most < severity)
+    lower = (place for place in places_of(code) if place.most < severity and (place.is_never_run or not proven))
     return next((place for place in sorted(lower, key=lambda one: one.most) if place.question(op, facts)), None)
 
 

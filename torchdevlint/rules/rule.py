@@ -64,7 +64,7 @@ class Report(NamedTuple):
     severity: Severity
     related: tuple[Mention, ...] = ()
     fix: MakesFix | None = None
-    proven: bool = False  # by inference: no surroundings make it a note
+    proven: bool = False  # by inference: surroundings make it a note only where it is never run
     detail: str = ""
     case: str = ""  # the row of the policy, of those of its rule
 

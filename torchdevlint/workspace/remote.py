@@ -14,21 +14,24 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import replace
 from typing import NamedTuple
+from uuid import uuid4
 
 from torchdevlint.findings import Finding, Outcome
 from torchdevlint.workspace.discovery import Target
-from torchdevlint.workspace.memory import forget_many_projects
+from torchdevlint.workspace.memory import forget_many_projects, forget_projects
 
 _MOST_FILES = 50
 _MOST_BYTES = 200_000  # of a batch: about two seconds of work
 _MOST_WAITING = 1_000  # batches: more are handed out as others come back
+_last_run = ""  # the one that this process has examined files of
 
 
 class Batch(NamedTuple):
-    """Files for one call, with absolute names."""
+    """Files for one call, with absolute names. `run` tells the runs apart: from one to the next, files may change."""
 
     targets: tuple[Target, ...]
     repair: str
+    run: str
 
 
 class Answer(NamedTuple):
@@ -42,6 +45,10 @@ def examine(batch: Batch) -> Answer:
     """What the executor calls: reads the files and lints those that can have a finding."""
     from torchdevlint.workspace.runner import Job, Run, candidates, lint_job
 
+    global _last_run
+    if batch.run != _last_run:
+        forget_projects()
+        _last_run = batch.run
     run = Run()
     chosen = [target for target, _ in candidates(batch.targets, run)]
     outcomes = tuple(lint_job(Job(target, batch.repair)) for target in chosen)
@@ -52,7 +59,7 @@ def examine(batch: Batch) -> Answer:
 def run(targets: Sequence[Target], repair: str, executor: Executor) -> Generator[tuple[int, Answer], None, None]:
     """The answers as they come, each with the number of files that it is about. Stops what has not begun when the caller does."""
     names = {os.path.abspath(target.path): target.path for target in targets}
-    batches = _batches(targets, repair)
+    batches = _batches(targets, repair, uuid4().hex)
     waiting: dict[Future[Answer], Batch] = {}
     try:
         for batch in batches:
@@ -66,7 +73,7 @@ def run(targets: Sequence[Target], repair: str, executor: Executor) -> Generator
             future.cancel()
 
 
-def _batches(targets: Sequence[Target], repair: str) -> Iterator[Batch]:
+def _batches(targets: Sequence[Target], repair: str, run: str) -> Iterator[Batch]:
     """Neighbours stay together: they are of one project, which the process that gets them reads once."""
     batch: list[Target] = []
     size = 0
@@ -75,10 +82,10 @@ def _batches(targets: Sequence[Target], repair: str) -> Iterator[Batch]:
         batch.append(target._replace(path=path))
         size += _size(path)
         if len(batch) >= _MOST_FILES or size >= _MOST_BYTES:
-            yield Batch(tuple(batch), repair)
+            yield Batch(tuple(batch), repair, run)
             batch, size = [], 0
     if batch:
-        yield Batch(tuple(batch), repair)
+        yield Batch(tuple(batch), repair, run)
 
 
 def _size(path: str) -> int:
