@@ -60,3 +60,28 @@ def test_what_is_always_moved_is_not() -> None:
 
 def test_what_neither_of_two_conditions_moves_is_elsewhere_than_what_one_moves() -> None:
     assert verdicts(model="args.gpu and args.fast", items="args.gpu") == ["broken"]
+
+
+RANKS = """
+import numpy as np
+import torch
+
+def _score(x, average):
+    x = torch.relu(x)
+    if average:
+        return x.mean()
+    else:
+        return x.mean(1).mean(1)
+
+def score(x, average=True):
+    return _score(x, average)
+
+found = score(torch.zeros(2, 3, 4, device="cuda"){given}).data[0]
+np.array([found])
+"""
+
+
+@pytest.mark.parametrize(("given", "told"), [("", []), (", average=False", ["broken"])])
+def test_a_flag_of_the_caller_tells_a_number_from_a_vector(given: str, told: list[str]) -> None:
+    text = RANKS.format(given=given)
+    assert [fault.verdict for fault in analyse(from_ast.lower(ast.parse(text))).decided()] == told

@@ -793,7 +793,10 @@ def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Gua
         return
     alike: dict[tuple[Any, ...], list[Tensor]] = {}
     for value in tensors:
-        alike.setdefault((value.device, value.origin, value.implicit, value.kept), []).append(value)
+        is_number = value.rank == 0 and any(
+            term.waits for term, _ in found[value]
+        )  # on a condition that a caller knows
+        alike.setdefault((value.device, value.origin, value.implicit, value.kept, is_number), []).append(value)
     for first, *others in alike.values():
         if not others:
             continue
