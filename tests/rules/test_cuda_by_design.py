@@ -62,6 +62,10 @@ PROJECTS = {
     "one program": ({"a.py": HARD}, ["a.py"]),
     "one program whose README asks for a GPU": ({"a.py": HARD, "README.md": "# Requirements\n\n- Python 3.7\n- CUDA 10.1\n"}, []),
     "one program whose README says that it needs one": ({"a.py": HARD, "README.md": "Training requires a GPU with 8 GB.\n"}, []),
+    "one program whose README installs torch for CUDA": (
+        {"a.py": HARD, "README.md": "## Installation\n\n    conda install pytorch cudatoolkit=11.3 -c pytorch\n"},
+        ["a.py"],
+    ),
     "one program whose README says that it needs none": ({"a.py": HARD, "README.md": "Scoring requires no GPU.\n"}, ["a.py"]),
     "one program whose README says that nobody need have one": ({"a.py": HARD, "README.md": "You need not have a GPU.\n"}, ["a.py"]),
     "one program whose requirements are those of a wheel": ({"a.py": HARD, "requirements.txt": "# requirements\nnvidia-cublas-cu12\n"}, ["a.py"]),

@@ -63,7 +63,7 @@ _HAVE_DTYPES = ("torch", "numpy", "builtins")  # what other libraries and files 
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 GENERATOR = Ext("torch.Generator")
 HELD = "@held"  # the modules that something unknown was made with
-_MOST_GIVEN = 60
+_MOST_GIVEN = 60  # objects that are looked into for modules
 MOVED = "@moved"  # the last move of a module itself
 _OF_MODULES = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
@@ -257,7 +257,6 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
             ctx.emit(moved)  # a module moves here and now, before what the callee does with it
             if isinstance(value, Term):
                 _move_held(ctx, value)
-                _move_given(ctx, value)
                 ctx.put(value, PLACED, place)
                 ctx.put(value, MOVED, site)
                 if place != HOST and whole(value) is not value:
@@ -275,15 +274,12 @@ def hold(ctx: Context, holder: Value, given: Sequence[Value]) -> None:
 
 
 def _move_held(ctx: Context, holder: Term) -> None:
+    """What an object of something open was made with may move with it: `REGISTRY[name](agent).cuda()`."""
     rec = ctx.heap.get(holder)
     held = rec.fields.get(HELD) if rec is not None else None
-    for one in held.items if isinstance(held, Tup) else ():
-        move_module(ctx, one, NOWHERE)
-
-
-def _move_given(ctx: Context, made: Term) -> None:
-    """What an object of an open class was made with may move with it: `REGISTRY[name](agent).cuda()`."""
-    pending = [*made.args[1], *dict(made.args[2]).values()] if made.op == "call" else []
+    pending = list(held.items) if isinstance(held, Tup) else []
+    if holder.op == "call":
+        pending += [*holder.args[1], *dict(holder.args[2]).values()]
     for _ in range(_MOST_GIVEN):
         if not pending:
             return

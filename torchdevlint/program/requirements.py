@@ -133,9 +133,10 @@ def _beyond(operator: str, major: str, minor: str, patch: str) -> Version | None
     return None
 
 
-# A section on what is needed, and what of it is a GPU; a sentence that says so.
+# A section on what is needed, and what of it is a GPU; a sentence that says so. A command that installs torch with CUDA is one of several that do.
 _NEEDS_CUDA = re.compile(
-    r"^#+[^\n]*(?:requirement|prerequisite|dependenc|environment|install)[^\n]*\n(?:(?!#)[^\n]*\n){0,14}?[^#\n]*\b(?:CUDA|cudatoolkit|NVIDIA)\b"
+    r"^#+[^\n]*(?:requirement|prerequisite|dependenc|environment|install)[^\n]*\n(?:(?!#)[^\n]*\n){0,14}?"
+    r"(?![^\n]*\b(?:pip3?|conda|mamba)\b[^\n]*\b(?:install|create)\b)[^#\n]*\b(?:CUDA|cudatoolkit|NVIDIA)\b"
     r"|(?<!not )(?<!n't )\b(?:requires?|needs?|must have)\b(?! no\b| not\b| neither\b)[^.\n]{0,80}\b(?:CUDA|NVIDIA|GPUs?)\b"
     r"|\b(?:CUDA|GPUs?)\b[^.\n]{0,30}\b(?:is|are) (?:required|needed)\b",
     re.IGNORECASE | re.MULTILINE,
