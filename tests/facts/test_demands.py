@@ -92,6 +92,10 @@ HELPERS = {
         + "\n    def prepare(net):\n        if len(net) > 1: return net\n        return net.cuda(1)\n",
         PLACE,
     ),
+    "behind an assertion": (train("", "assert torch.cuda.is_available()"), []),
+    "behind a test that leaves": (train("", "if not torch.cuda.is_available(): raise SystemExit"), []),
+    "behind a test that goes on": (train("", "if not torch.cuda.is_available(): print('slow')"), PLACE),
+    "behind a tensor of CUDA's type": (train("", "torch.cuda.FloatTensor(3)"), []),
     "behind a loss": (train("", "loss = nn.CrossEntropyLoss().cuda()"), PLACE),
 }
 
@@ -100,6 +104,50 @@ HELPERS = {
 def test_helpers_of_a_program(case: str, tmp_path: Path) -> None:
     text, expected = HELPERS[case]
     assert sorted(codes(tmp_path, {"helpers.py": MODULE, "train.py": text}, "helpers.py")) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mean = torch.zeros(3).cuda()", []),
+        ("def shift(x, mean=torch.zeros(3).cuda()): return x + mean", []),
+        ("def shift(x): return x + torch.zeros(3).cuda()", ["TDL101"]),
+        ("if __name__ == '__main__':\n    mean = torch.zeros(3).cuda()", ["TDL101"]),
+        ("try:\n    mean = torch.zeros(3).cuda()\nexcept RuntimeError:\n    mean = torch.zeros(3)", ["TDL101"]),
+    ],
+)
+def test_what_imports_a_file_that_places_something_on_cuda(line: str, expected: list[str], tmp_path: Path) -> None:
+    run = """
+        import torch
+        from scales import scale
+
+        def restore(model, path):
+            model.load_state_dict(torch.load(path))
+            return model.to("cuda" if torch.cuda.is_available() else "cpu")
+
+        restore(torch.nn.Linear(3, 3), "best.pt")
+        """
+    files = {"scales.py": f"import torch\n\ndef scale(x): return x\n{line}\n", "run.py": run}
+    assert codes(tmp_path, files, "run.py") == expected
+
+
+def test_a_program_calls_its_own_main_alone(tmp_path: Path) -> None:
+    main = """
+        import torch
+
+        def main(path):
+            model = torch.load(path)
+            model.load_state_dict(torch.load("best.pt"))
+
+        if __name__ == "__main__":
+            {before}
+            main("net.pt")
+        """
+    text = textwrap.dedent(main)
+    asserted = text.format(before="assert torch.cuda.is_available()")
+    others = {f"other{number}.py": text.format(before="pass") for number in range(45)}
+    assert codes(tmp_path, {**others, "run.py": asserted}, "run.py") == []
+    assert codes(tmp_path, {**others, "run.py": asserted}, "other1.py") == ["TDL101", "TDL101"]
 
 
 def test_the_program_is_told_once(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from torchdevlint.facts.scopes import scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project
+from torchdevlint.program.roles import importers
 from torchdevlint.source.grounds import remembered
 
 _MOST_FILES = 40
@@ -26,7 +27,7 @@ class Site(NamedTuple):
 
 
 def calls_of(body: ir.Body, analysis: FileFacts) -> Iterator[Site]:
-    """The calls of a function from other bodies, by its name, or by that of the class that it constructs; without a project those of its file.
+    """The calls of a function from other bodies, by its name, or by that of the class that it constructs; of what nobody imports those of its file.
 
     None at all where too many files call something of that name: most of them mean another one.
     """
@@ -34,7 +35,10 @@ def calls_of(body: ir.Body, analysis: FileFacts) -> Iterator[Site]:
         return
     name = called_as(body)
     member = analysis.member
-    files = [] if member is None else [Member(member.project, path) for path in files_calling(member.project, name)]
+    if member is None or not importers(member):
+        yield from (site for site in calls_named(name, analysis) if site.body is not body)
+        return
+    files = [Member(member.project, path) for path in files_calling(member.project, name)]
     if len(files) > _MOST_FILES:
         return
     for there in (analysis, *(facts_of(file) for file in files if file != member)):

@@ -11,6 +11,7 @@ from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.demands import (
     is_called_where_cuda_works,
     is_where_cuda_works,
+    needs_cuda_at_import,
     programs_of_cuda_alone,
     starts_nccl,
 )
@@ -47,6 +48,10 @@ _IMPORTS_HINT = re.compile(
     rb"(?m)^[ \t]*(?:from|import)\b[^\n]*(?:" + b"|".join(re.escape(hint) for hint in _HINTS) + rb")|current_device"
 )
 _ASKS_AT_IMPORT = re.compile(rb"(?m)^(?:assert|if)\b[^\n]*\bis_available\(")
+# A statement of a module, or the head of a function or method, that places something on CUDA.
+_PLACES_AT_IMPORT = re.compile(
+    rb"(?m)^(?:\w[^\n]*|[ \t]+def [^\n]*)(?:\n[ \t]+[^\n]*){0,3}?(?:\.cuda\(|[\"']cuda[\"':]|\bcuda\.\w*Tensor\()"
+)
 # What builds an extension from CUDA sources.
 _BUILDS = re.compile(rb"\bCUDAExtension\b|\bExtension\b[^\n]*(?:\n[^\n]*){0,3}\.cu[\"']")
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
@@ -117,13 +122,14 @@ def _needing_cuda(project: Project) -> frozenset[str]:
             (
                 *project.holding(_HINTS, _IMPORTS_HINT),
                 *project.holding((b"is_available",), _ASKS_AT_IMPORT),
+                *project.holding((b"cuda",), _PLACES_AT_IMPORT),
                 *_importing_built(project),
             )
         )
         if (analysis := facts_of(Member(project, path))) is not None
         and (
             _imports_library(analysis, _NEEDED)
-            or _is_called_at_import("torch.cuda.current_device", analysis)
+            or needs_cuda_at_import(analysis)
             or _compiles_for_cuda(analysis)
             or _imports_built(analysis)
             or demands_cuda(analysis.program.module, analysis)

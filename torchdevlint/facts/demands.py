@@ -1,8 +1,8 @@
 """Lines that are of no news without CUDA, because the program stops there anyway: before them on every path, or behind them.
 
-A demand is an operation that raises without CUDA: a move to a literal CUDA device, `torch.cuda.set_device`, the start of NCCL, a call of `torch.cuda` that
-raises, an assertion of CUDA, and a call of a function or class of the project that does one of these in any case. What is under a condition, in a loop or
-in a `try` is none, unless the condition is a flag that is bound to one constant.
+A demand is an operation that raises without CUDA: a move to a literal CUDA device, `torch.cuda.FloatTensor(...)`, `torch.cuda.set_device`, the start of
+NCCL, a call of `torch.cuda` that raises, an assertion of CUDA, and a call of a function or class of the project that does one of these in any case. What
+is under a condition, in a loop or in a `try` is none, unless the condition is a flag that is bound to one constant.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.once import once_per_body, once_per_file
 from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.spelled import literals_of_own
-from torchdevlint.facts.stops import demands_cuda
+from torchdevlint.facts.stops import demands_cuda, stops_where_it_fails
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of, deciding_sides, is_unconditional, leads_through, reachable_by_turns
 from torchdevlint.source.grounds import kept_in
+from torchdevlint.stubs.knowledge.functions import AVAILABILITY
 from torchdevlint.stubs.knowledge.platforms import STARTS_CUDA
 
 _DEPTH = 3  # callers of callers
@@ -32,6 +33,7 @@ _Reach = Literal["all", "file", "starts"]
 _LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
 _DEVICE_WORD = re.compile(r"cuda|gpu|cpu|device", re.IGNORECASE)
 _DEVICE_ARGUMENTS = ("device", "map_location")
+_OF_CUDA = re.compile(r"torch\.cuda\.\w*Tensor")
 # Of `torch.cuda`: what raises without it and stands in programs by itself (torch/cuda/__init__.py, `_lazy_init`).
 _RAISING = frozenset(
     "torch.cuda." + name
@@ -169,6 +171,14 @@ def hard_codes_cuda(analysis: FileFacts) -> bool:
     )
 
 
+@once_per_file
+def needs_cuda_at_import(analysis: FileFacts) -> bool:
+    """True for a file that stops without CUDA whenever it is imported: `mean = torch.zeros(3).cuda()`, also as the default of a parameter."""
+    module = analysis.program.module
+    blocks = (block_of(module, demand) for demand in _demands(module, analysis, "all"))
+    return any(block is not None and is_unconditional(block, module) for block in blocks)
+
+
 def _speaks_of_device(registers: Iterable[ir.Register], body: ir.Body, analysis: FileFacts) -> bool:
     """True where one of the values, or anything that they are computed from, has a name that speaks of devices."""
     index, pending = analysis.index_of(body), [*registers]
@@ -286,7 +296,17 @@ def _untried(body: ir.Body) -> Iterator[ir.Call]:
 
 
 def _demands_here(call: ir.Call, body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
-    return _starts_cuda(call, body, analysis) or (reach != "starts" and _moves_to_cuda(call, body, analysis))
+    return (
+        _starts_cuda(call, body, analysis)
+        or _is_asserted(call, body, analysis)
+        or (reach != "starts" and _moves_to_cuda(call, body, analysis))
+    )
+
+
+def _is_asserted(call: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for a test for CUDA where the program stops if it fails."""
+    asks = AVAILABILITY.get(analysis.spelled(call.function, body)) == "cuda"
+    return asks and stops_where_it_fails(call, body, analysis)
 
 
 def _starts_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
@@ -313,17 +333,17 @@ def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts, *, of_self: 
     """True for a move to a literal CUDA device, and for what is made or loaded there; a loss has nothing to move."""
     index = analysis.index_of(body)
     dotted = index.dotted(op.function)
-    if analysis.resolve_text(dotted).startswith("torch."):
-        return not dotted.endswith("device") and any(
-            argument.keyword in _DEVICE_ARGUMENTS and _is_cuda(argument.value, body, analysis, of_self=of_self)
-            for argument in op.arguments
+    name = analysis.resolve_text(dotted)
+    if name.startswith("torch."):
+        given = () if dotted.endswith("device") else op.arguments
+        return bool(_OF_CUDA.fullmatch(name)) or any(
+            one.keyword in _DEVICE_ARGUMENTS and _is_cuda(one.value, body, analysis, of_self=of_self) for one in given
         )
     method = index.definitions[op.function]
     if not isinstance(method, ir.Attribute) or method.name not in ("cuda", "to"):
         return False
     moved = index.definitions[method.object]
-    name = Lookup.of(body).called(moved) if isinstance(moved, ir.Call) else getattr(moved, "name", "")
-    if _LOSS.search(name):
+    if _LOSS.search(Lookup.of(body).called(moved) if isinstance(moved, ir.Call) else getattr(moved, "name", "")):
         return False
     if method.name == "cuda":
         return len(op.arguments) <= 1
