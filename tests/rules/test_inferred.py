@@ -247,6 +247,34 @@ def test_a_parameter_that_is_made_anew_is_told_of_where_it_is_made() -> None:
     assert finding.span.start.row == 12
 
 
+@pytest.mark.parametrize(
+    ("made", "code", "severity"),
+    [
+        ("self.scale = nn.Parameter(1e-3 * torch.randn(4, 2))", "TDL504", Severity.INFO),
+        ("self.scale = nn.Parameter(torch.randn(4, 2))", "TDL504", Severity.INFO),
+        ("self.scale = torch.randn(4, 2)", "TDL603", Severity.WARNING),
+    ],
+)
+@pytest.mark.parametrize("used", ["self.scale[-1]", "self.scale[-1].softmax(-1)"])
+def test_what_is_computed_from_a_parameter_moves_with_the_module(
+    made: str, code: str, severity: Severity, used: str
+) -> None:
+    text = f"""
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(2, 2)
+
+        def prepare(self):
+            {made}
+
+        def forward(self, x):
+            return self.linear(x) * {used}
+    """
+    (finding,) = found(text, code, "info")
+    assert finding.severity is severity
+
+
 def test_a_parameter_of_no_module_is_told_of_where_it_is_made() -> None:
     text = """
     w = nn.Parameter(torch.randn(3))

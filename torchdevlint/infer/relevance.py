@@ -16,7 +16,7 @@ from torchdevlint.stubs.knowledge.tensor_attributes import DTYPES
 
 _OF_DATA_SETS = ("torchvision.transforms.", "torch_geometric.transforms.", "monai.transforms.", "torchio.")
 _ASKS = frozenset({"device", "is_cuda"})
-_REGISTERS = frozenset({"register_buffer", "register_parameter"})
+_REGISTERS = frozenset(("register_buffer", "register_parameter", "Parameter", "Buffer"))
 _CUDA = "cuda"
 _MOVES = frozenset({"to", "cuda"})
 _SIZES = ("shape", "size", "numel")
@@ -56,8 +56,7 @@ def is_worth_telling(fault: Fault) -> bool:
     ):
         return False
     made = fault.place
-    is_kept = fault.host is not None and (fault.host.follows or _is_registered(made))
-    if is_kept and made.body is not None and _is_run_by_constructor(made.body):
+    if moves_with_module(fault) and made.body is not None and _is_run_by_constructor(made.body):
         return False  # a parameter that the constructor makes moves with its module; who makes it anew afterwards is not seen
     if made.body is not None and (roles.exports(made.body) or _is_probe(made.op, made.body)):
         return False
@@ -68,6 +67,11 @@ def is_worth_telling(fault: Fault) -> bool:
     is_input = fault.roles[0] == "input"  # of a model: what it gives is where the model is
     is_named = isinstance(place, Term) and place.op == "as_device"  # the other one is there already
     return fault.kind == "index" or is_named or not _is_moved_at_once(fault.site.op, body, by_name=not is_input)
+
+
+def moves_with_module(fault: Fault) -> bool:
+    """True for a parameter or buffer that is on the CPU, and for what is computed from one."""
+    return fault.host is not None and (fault.host.follows or _is_registered(fault.place))
 
 
 def _is_loaded(made: Site | None) -> bool:
@@ -227,13 +231,17 @@ def _is_transform(base: str, unit: Unit) -> bool:
 
 
 def _is_registered(made: Site) -> bool:
-    """True for a tensor that is given to `register_buffer` or `register_parameter` where it is made."""
+    """True for a tensor of which, where it is made, a parameter or buffer comes: by `register_buffer`, or as `nn.Parameter(0.1 * torch.randn(3))`."""
     if made.body is None or not isinstance(made.op, ir.ValueOp):
         return False
-    lookup = Lookup.of(made.body)
-    calls = (reader for reader in lookup.readers(made.op.dst) if isinstance(reader, ir.Call))
-    names = (lookup.definition(call.function) for call in calls)
-    return any(isinstance(name, ir.Attribute) and name.name in _REGISTERS for name in names)
+    lookup, pending = Lookup.of(made.body), [made.op]
+    while pending:
+        for reader in lookup.readers(pending.pop().dst):
+            if isinstance(reader, ir.Call) and lookup.called(reader) in _REGISTERS:
+                return True
+            if isinstance(reader, (ir.Binary, ir.Unary)):
+                pending.append(reader)
+    return False
 
 
 def _is_run_by_constructor(body: ir.Body) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.places import is_computed_elsewhere
+from torchdevlint.infer.relevance import moves_with_module
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Term, Value, is_accelerator
 
@@ -30,7 +31,7 @@ def is_doubtful(fault: Fault) -> bool:
     if len(fault.chain) > 1 or fault.is_settled or fault.is_passed_on:
         return True
     is_own = isinstance(place, Term) and place.op == "own"
-    if host is not None and host.follows and (place == OWN_SELF or is_own):
+    if moves_with_module(fault) and (place == OWN_SELF or is_own):
         return True  # a parameter that a method makes anew moves with its module, if it is made before that moves
     if _names_device(place) or (isinstance(place, Term) and place.op == "own" and _is_moved_here(place.args[0])):
         return False
