@@ -96,6 +96,29 @@ HELPERS = {
     "behind a test that leaves": (train("", "if not torch.cuda.is_available(): raise SystemExit"), []),
     "behind a test that goes on": (train("", "if not torch.cuda.is_available(): print('slow')"), PLACE),
     "behind a tensor of CUDA's type": (train("", "torch.cuda.FloatTensor(3)"), []),
+    "behind a function that moves to the device that it is given": (
+        train("", 'prepare(model, torch.device("cuda"))') + "\n    def prepare(net, where):\n        net.to(where)\n",
+        [],
+    ),
+    "behind a function that hands the device on": (
+        train("", 'prepare(model, "cuda")')
+        + "\n    def prepare(net, where):\n        return put(net, device=where)\n"
+        + "\n    def put(net, device):\n        return [torch.zeros(3, device=device) for _ in net]\n",
+        [],
+    ),
+    "behind a function that moves to a device that the machine has": (
+        train("", 'prepare(model, "cuda" if torch.cuda.is_available() else "cpu")')
+        + "\n    def prepare(net, where):\n        net.to(where)\n",
+        PLACE,
+    ),
+    "behind a function that is given a device and moves to another": (
+        train("", 'prepare(model, "cuda")') + "\n    def prepare(net, where, other='cpu'):\n        net.to(other)\n",
+        PLACE,
+    ),
+    "behind a function that moves to its device on a condition": (
+        train("", 'prepare(model, "cuda")') + "\n    def prepare(net, where):\n        if len(net): net.to(where)\n",
+        PLACE,
+    ),
     "behind a loss": (train("", "loss = nn.CrossEntropyLoss().cuda()"), PLACE),
 }
 

@@ -110,11 +110,13 @@ def called_as(body: ir.Body) -> str:
 _MOST_HANDS = 3  # packages that hand a name on
 
 
-def callees(call: ir.Call, body: ir.Body, analysis: FileFacts) -> Iterator[tuple[ir.Body, FileFacts]]:
+def callees(
+    call: ir.Call, body: ir.Body, analysis: FileFacts, words: tuple[bytes, ...] = (b"cuda",)
+) -> Iterator[tuple[ir.Body, FileFacts]]:
     """The function, or the constructor of the class, that a call means by a plain or imported name, or the method by `self.name` and of
     an object that a name is bound to once; none where several have that name.
 
-    In other files only those that speak of CUDA are looked for.
+    Other files are looked into if they say one of the words.
     """
     index = analysis.index_of(body)
     dotted = index.dotted(call.function)
@@ -133,15 +135,17 @@ def callees(call: ir.Call, body: ir.Body, analysis: FileFacts) -> Iterator[tuple
             return
     made = index.bound_once(owner) if name and "." not in name else None
     if isinstance(made, ir.Call) and made is not call:  # `runner = Runner(args)` and `runner.run()`
-        for init, there in _meant(index.dotted(made.function), analysis, _MOST_HANDS):
+        for init, there in _meant(index.dotted(made.function), analysis, words, _MOST_HANDS):
             method = there.summary_of(init.owner).method(name) if init.owner is not None else None
             if init.name == "__init__" and method is not None:
                 yield method, there
         return
-    yield from _meant(dotted, analysis, _MOST_HANDS)
+    yield from _meant(dotted, analysis, words, _MOST_HANDS)
 
 
-def _meant(dotted: str, analysis: FileFacts, hands: int) -> Iterator[tuple[ir.Body, FileFacts]]:
+def _meant(
+    dotted: str, analysis: FileFacts, words: tuple[bytes, ...], hands: int
+) -> Iterator[tuple[ir.Body, FileFacts]]:
     root, _, rest = dotted.partition(".")
     if root not in analysis.aliases:
         own = [] if rest else _defined(root, analysis)
@@ -155,11 +159,11 @@ def _meant(dotted: str, analysis: FileFacts, hands: int) -> Iterator[tuple[ir.Bo
     for imported in _imported(dotted, analysis):
         for path in member.project.resolve(imported, member.path):
             is_package = path.endswith("__init__.py")
-            if path != member.path and (is_package or member.project.says(path, b"cuda")):
+            if path != member.path and (is_package or member.project.says(path, *words)):
                 there = facts_of(Member(member.project, path))
                 if there is not None:
                     yield from (
-                        _meant(name, there, hands - 1)
+                        _meant(name, there, words, hands - 1)
                         if is_package
                         else ((found, there) for found in _defined(name, there))
                     )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Literal
 
 from torchdevlint.facts.analysis import FileFacts
-from torchdevlint.facts.calls import Site, callees, calls_of
+from torchdevlint.facts.calls import Site, argument_given, callees, calls_of
 from torchdevlint.facts.files import programs_of
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.once import once_per_body, once_per_file
@@ -33,6 +33,7 @@ _Reach = Literal["all", "file", "starts"]
 _LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
 _DEVICE_WORD = re.compile(r"cuda|gpu|cpu|device", re.IGNORECASE)
 _DEVICE_ARGUMENTS = ("device", "map_location")
+_SPEAK_OF_DEVICES = (b"cuda", b"device", b"DEVICE")
 _OF_CUDA = re.compile(r"torch\.cuda\.\w*Tensor")
 # Of `torch.cuda`: what raises without it and stands in programs by itself (torch/cuda/__init__.py, `_lazy_init`).
 _RAISING = frozenset(
@@ -231,8 +232,8 @@ def _is_certain(block: ir.Block, body: ir.Body, analysis: FileFacts) -> bool:
 
 
 def _has_turns(header: int, body: ir.Body, analysis: FileFacts) -> bool:
-    """True for a `for` loop, which is there to have turns, unless what it goes over speaks of devices: `range(torch.cuda.device_count())`."""
-    turn = Cfg.of(body).turns.get(header)
+    """True for a `for` loop or a comprehension, which is there to have turns, unless what it goes over speaks of devices: `range(torch.cuda.device_count())`."""
+    turn = Cfg.of(body).iterations.get(header)
     return turn is not None and not _speaks_of_device((turn.iterable,), body, analysis)
 
 
@@ -280,11 +281,60 @@ def _demands(body: ir.Body, analysis: FileFacts, reach: _Reach) -> list[ir.Call]
 
 
 def _demands_somewhere(call: ir.Call, body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
-    """True for a demand, and for a call of a function that is one."""
-    return _demands_here(call, body, analysis, reach) or any(
-        (there is analysis or reach != "file") and always_needs_cuda(callee, there, reach)
-        for callee, there in callees(call, body, analysis)
+    """True for a demand, and for a call of a function that is one, or that moves something to the CUDA device that it is given."""
+    if _demands_here(call, body, analysis, reach):
+        return True
+    is_given = reach == "all" and any(_is_cuda(one.value, body, analysis, of_self=False) for one in call.arguments)
+    return any(
+        (there is analysis or reach != "file")
+        and (
+            always_needs_cuda(callee, there, reach)
+            or (is_given and _is_moved_to_given(Site(call, body, analysis), callee, there))
+        )
+        for callee, there in callees(call, body, analysis, _SPEAK_OF_DEVICES if is_given else (b"cuda",))
     )
+
+
+def _is_moved_to_given(site: Site, callee: ir.Body, there: FileFacts) -> bool:
+    """True for a call that gives a literal CUDA device, to which the function always moves something: `build(torch.device("cuda"))`."""
+    given = (argument_given(site, callee, name) for name in _devices_taken(callee, there))
+    return any(one is not None and _is_cuda(one, site.body, site.analysis, of_self=False) for one in given)
+
+
+def _devices_taken(body: ir.Body, analysis: FileFacts) -> frozenset[str]:
+    """The parameters to which a function moves something whenever it runs, or hands on to one that does."""
+
+    def taken() -> frozenset[str]:
+        index = analysis.index_of(body)
+        found = set[str]()
+        for call in _untried(body):
+            names = {
+                one.value: written.name
+                for one in call.arguments
+                if isinstance(written := index.definitions[one.value], ir.Load)
+                and parameter_of(body, written.name) is not None
+                and not index.bound_to(written.name)
+            }
+            block = block_of(body, call)
+            if not names or block is None or not _is_certain(block, body, analysis):
+                continue
+            method = index.definitions[call.function]
+            is_move = isinstance(method, ir.Attribute) and method.name == "to"
+            makes = analysis.resolve_text(index.dotted(call.function)).startswith("torch.")
+            found.update(
+                names[one.value]
+                for one in call.arguments
+                if one.value in names
+                and ((makes and one.keyword == "device") or (is_move and one is call.arguments[0]))
+            )
+            for callee, there in callees(call, body, analysis, _SPEAK_OF_DEVICES):
+                handed = (
+                    argument_given(Site(call, body, analysis), callee, name) for name in _devices_taken(callee, there)
+                )
+                found.update(names[one] for one in handed if one in names)
+        return frozenset(found)
+
+    return kept_in(analysis.remembered, (_devices_taken, id(body)), taken, meanwhile=frozenset())
 
 
 def _untried(body: ir.Body) -> Iterator[ir.Call]:

@@ -101,6 +101,11 @@ class Cfg:
     @cached_property
     def turns(self) -> dict[int, ir.Iterate]:
         """By the header of each `for` statement, the operation that begins a turn."""
+        return {number: turn for number, turn in self.iterations.items() if turn.is_of_statement}
+
+    @cached_property
+    def iterations(self) -> dict[int, ir.Iterate]:
+        """By the header of each `for`, of a statement or a comprehension, the operation that begins a turn."""
         found: dict[int, ir.Iterate] = {}
         for number in self.order:
             block = self.body.blocks[number]
@@ -108,7 +113,7 @@ class Cfg:
                 self.body.blocks[block.successors[0]] if number in block.loops and len(block.successors) == 2 else None
             )
             turn = first.ops[0] if first is not None and first.ops and not block.ops else None
-            if isinstance(turn, ir.Iterate) and turn.is_of_statement:
+            if isinstance(turn, ir.Iterate):
                 found[number] = turn
         return found
 
