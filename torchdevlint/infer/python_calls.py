@@ -40,6 +40,8 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     lift,
+    one_of,
+    options_of,
     text_of,
     unknown,
     waits,
@@ -228,11 +230,11 @@ def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> 
 def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
     """`zip(a, b)`; `zip(*rows)` gives the columns of rows of one form."""
     if len(args) == 1 and isinstance(args[0], Star):
-        if ctx.mode == "summary" and is_open(args[0].value):
-            return Term("call", Ext("builtins.zip"), tuple(args), (), site)
-        columns = reading.items(ctx, reading.element(ctx, args[0].value))
+        row = UNKNOWN if is_open(args[0].value) else reading.element(ctx, args[0].value)
+        columns = _columns(ctx, row)
         if columns is None:
-            return unknown(site)
+            is_left = ctx.mode == "summary" and any(map(is_open, (args[0].value, *alternatives(row))))
+            return Term("call", Ext("builtins.zip"), tuple(args), (), site) if is_left else unknown(site)
         made = [library_table.stream(ctx, site, one, f"column {at}") for at, one in enumerate(columns)]
         return library_table.listed(ctx, site, made, "columns")
     known = [reading.items(ctx, one) for one in args]
@@ -242,6 +244,15 @@ def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
         return library_table.listed(ctx, site, rows, "zip")
     parts = tuple(reading.element(ctx, one) for one in args if not isinstance(one, Star))
     return library_table.stream(ctx, site, Tup(parts), "zip")
+
+
+def _columns(ctx: Context, row: Value) -> list[Value] | None:
+    """The items of a row that may be one of several of the same length, each as one of several; None where they are not known."""
+    several = [(guards, reading.items(ctx, one)) for guards, one in options_of(row) if one != NOTHING]
+    rows = [(guards, one) for guards, one in several if one is not None]
+    if not rows or len(rows) < len(several) or len({len(one) for _, one in rows}) > 1:
+        return None
+    return [one_of([(guards, one[at]) for guards, one in rows]) for at in range(len(rows[0][1]))]
 
 
 def _sum(ctx: Context, values: Value, start: Value | None, site: Site | None) -> Value:
