@@ -1,0 +1,1 @@
+from . import classify, retrieve  # noqa: F401

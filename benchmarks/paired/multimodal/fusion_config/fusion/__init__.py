@@ -1,0 +1,5 @@
+from .losses import LOSSES
+from .model import FusionClassifier
+from .registry import Registry
+
+__all__ = ["LOSSES", "FusionClassifier", "Registry"]

@@ -1,0 +1,3 @@
+from .sac import SACAgent
+
+__all__ = ["SACAgent"]
