@@ -19,12 +19,12 @@ from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.annotated import says_tensor
 from torchdevlint.infer.calls import bind, fill
 from torchdevlint.infer.context import Context
-from torchdevlint.infer.evaluation import Evaluation
+from torchdevlint.infer.evaluation import Evaluation, under_conditions
 from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
-from torchdevlint.infer.state import NO_FACTS, PLACED, Facts, Heap, join_heaps, without_looked_up
+from torchdevlint.infer.state import NO_FACTS, PLACED, Heap, join_heaps, without_looked_up
 from torchdevlint.infer.stored import FILES
 from torchdevlint.infer.summary import LEAF, Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -50,7 +50,6 @@ from torchdevlint.infer.values import (
     alternatives,
     join,
     one_of,
-    varies,
     waits,
 )
 from torchdevlint.program import ir
@@ -328,15 +327,15 @@ class Analysis:
                 ctx.emit(Term("carried", term, NOWHERE))
         summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap, turns=ctx.turns_of_events)
         if body.is_generator:
-            inner = _under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
-            returned = _returned(done)
+            inner = under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
+            returned = done.returned()
             fields: dict[Any, Value] = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
             if done.in_order and len({facts for facts, _ in done.yields}) == 1 and not body.is_async:
                 fields[ITEMS] = Tup(tuple(done.in_order))
             summary.result = ctx.new(None, "generator", None, fields, tag=("generator", body))
             summary.heap = ctx.heap
         else:
-            summary.result = _returned(done)
+            summary.result = done.returned()
         summary.raised, summary.trained, summary.passed = tuple(ctx.raised), ctx.trained, done.passed
         for heap in ctx.raised.values():
             summary.heap = {**{place: rec for place, rec in heap.items() if rec.kind != "overlay"}, **summary.heap}
@@ -1036,28 +1035,6 @@ def _placed(value: Value) -> Value:
     if not is_moved or not isinstance(value, OneOf):
         return value
     return one_of([(g, one) for g, one in value.options if not (isinstance(one, Tensor) and one.device == HOST)])
-
-
-def _returned(done: Evaluation) -> Value:
-    """What a function gives back, each value under the conditions of its path; that it may give nothing at all is left out."""
-    return _under_conditions([(facts, value) for facts, value, _ in done.returns], is_once=True)
-
-
-def _under_conditions(values: list[tuple[Facts, Value]], *, is_once: bool) -> Value:
-    """The join of what paths give, under the conditions that tell them apart. Not `is_once`: what goes through a loop may take several paths."""
-    some = [(facts, value) for facts, value in values if value != NONE]
-    if not some:
-        return NONE
-    if len(some) == 1:
-        return some[0][1]
-    shared = frozenset.intersection(*(facts for facts, _ in some))
-    opposed = {
-        (term, outcome)
-        for facts, _ in some
-        for term, outcome in facts
-        if any((term, not outcome) in other for other, _ in values) and (is_once or not varies(term))
-    }
-    return one_of([((facts - shared) & opposed, value) for facts, value in some])
 
 
 def _may_be_tensor(parameter: ir.Parameter) -> bool:

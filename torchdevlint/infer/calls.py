@@ -17,6 +17,7 @@ from torchdevlint.infer import (
     options,
     reading,
     samples,
+    specialised,
     stored,
     tensors,
 )
@@ -324,7 +325,10 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         args = [function.receiver, *args]
     summary = analysis.summary(body)
     parameters = bind(ctx, function, args, keywords, site) if summary is not None else {}
-    if summary is None or not _may_unfold(ctx, body, summary, parameters):
+    is_run_anew = summary is not None and specialised.goes_over_known(ctx, body, parameters)
+    if summary is None or not (
+        analysis.may_replay(recursive=False) if is_run_anew else _may_unfold(ctx, body, summary, parameters)
+    ):
         if ctx.mode == "summary":
             return residual(
                 ctx, Func(body, function.frame, None, function.defaults, function.form), args, keywords, site
@@ -340,7 +344,8 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
     try:
         from torchdevlint.infer.replay import Replay
 
-        return Replay(ctx, summary, body, parameters, site).run()
+        called = Replay(ctx, summary, body, parameters, site)
+        return called.run_anew() if is_run_anew else called.run()
     finally:
         ctx.entered.pop()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from torchdevlint.infer import (
@@ -71,6 +72,7 @@ from torchdevlint.infer.values import (
     literal,
     one_of,
     text_of,
+    varies,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -113,6 +115,47 @@ class _Pass(NamedTuple):
     begins: int = -1
 
 
+class _Entry(NamedTuple):
+    """What a turn of a comprehension gives, and under which conditions."""
+
+    facts: Facts
+    key: Value
+    value: Value
+
+
+class _Made(NamedTuple):
+    """The block behind which a turn of a comprehension has made something, and the registers of key and value."""
+
+    made_in: int
+    registers: tuple[ir.Register | None, ir.Register]
+
+
+@lru_cache(maxsize=1024)
+def _comprehensions(body: ir.Body) -> dict[int, _Made]:
+    """The comprehensions of a body with one `for`, by the header of their loop."""
+    blocks = {op.dst: block for block in body.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+    return {
+        header: _Made(blocks[op.value].index, (op.key, op.value))
+        for block in body.blocks
+        for op in block.ops
+        if isinstance(op, ir.Comprehension)
+        for header in _own_loops(op, blocks)
+    }
+
+
+@lru_cache(maxsize=1024)
+def _header_of(body: ir.Body) -> dict[ir.Register, int]:
+    """The header of the loop of such a comprehension, by the register of its result."""
+    blocks = {op.dst: block for block in body.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+    several = (op for block in body.blocks for op in block.ops if isinstance(op, ir.Comprehension))
+    return {op.dst: header for op in several for header in _own_loops(op, blocks)}
+
+
+def _own_loops(op: ir.Comprehension, blocks: Mapping[ir.Register, ir.Block]) -> Sequence[int]:
+    own = [header for header in blocks[op.value].loops if header not in blocks[op.dst].loops]
+    return own if len(own) == 1 else ()
+
+
 def _is_number(value: Value) -> bool:
     return value == NUMBER or (isinstance(value, Const) and isinstance(value.value, (int, float)))
 
@@ -120,7 +163,8 @@ def _is_number(value: Value) -> bool:
 class Evaluation:
     """Runs a body from a state of its names; afterwards `returns`, `yields`, `env` and the context's heap are those of its end."""
 
-    def __init__(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None) -> None:
+    def __init__(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None, *, is_of_call: bool = False) -> None:
+        """`is_of_call`: of one call of a function, of which others are recorded."""
         self.ctx, self.body, self.frame = ctx, body, frame
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
@@ -132,11 +176,14 @@ class Evaluation:
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
         self.unit = ctx.unit
         self._captured = self.unit.captured(body)
-        self._recorder = ctx.analysis.recorder
+        self._recorder = ctx.analysis.recorder if not is_of_call else None
         self._closed: set[tuple[int, int]] = set()
         self._cfg = Cfg.of(body)
         self._items: dict[ir.Register, Value] = {}  # of this turn, of the loops over known items
         self._in_turns: set[int] = set()  # their headers
+        self._gathered: dict[
+            int, dict[int, _Entry]
+        ] = {}  # by the header of a comprehension over known items, and by turn
         self._early: dict[int, State] = {}  # of a block in a `try`: in front of its last call, which may raise
 
     def run(self) -> Evaluation:
@@ -159,6 +206,10 @@ class Evaluation:
         self.env = join_states(last).env if last else {}
         self.falls = bool(falls)
         return self
+
+    def returned(self) -> Value:
+        """What a function gives back, each value under the conditions of its path; that it may give nothing at all is left out."""
+        return under_conditions([(facts, value) for facts, value, _ in self.returns], is_once=True)
 
     falls = False
     passed: Facts = NO_FACTS  # what holds on each path to the end
@@ -254,9 +305,10 @@ class Evaluation:
         return [state for other in others for state in self._along(other, number, at)]
 
     def _known_items(self, header: int) -> list[Value] | None:
-        """What a `for` loop goes over item by item: all is known, and is more than numbers; None for any other block."""
-        turn = self._cfg.turns.get(header)
-        if turn is None or turn.is_async:
+        """What a `for` loop or comprehension goes over item by item: all is known, and is more than numbers; None for any other block."""
+        turn = self._cfg.iterations.get(header)
+        self._gathered.pop(header, None)
+        if turn is None or turn.is_async or not (turn.is_of_statement or header in _comprehensions(self.body)):
             return None
         known = reading.turns(self.ctx, self.registers.get(turn.iterable, UNKNOWN))
         is_short = known is not None and 0 < len(known) <= MOST_TURNS
@@ -265,12 +317,14 @@ class Evaluation:
     def _item_by_item(self, blocks: Sequence[int], items: list[Value], at: _Pass) -> None:
         """A loop over known items: each turn begins with what the one before has left."""
         header, inside = blocks[0], frozenset(blocks)
-        turn, around = self._cfg.turns[header], self.ctx.turns
+        turn, around = self._cfg.iterations[header], self.ctx.turns
         outside = [other for other in self._cfg.predecessors[header] if other not in inside]
         states = [*at.given.get(header, ()), *self._into(header, at, outside)]
         depth = len(self.body.blocks[header].loops)
         nests = any(len(self.body.blocks[other].loops) > depth for other in blocks)
         self._in_turns.add(header)
+        comprehension = _comprehensions(self.body).get(header)
+        gathered: dict[int, _Entry] = {}
         for position, item in enumerate(items):
             if not states:
                 break
@@ -279,11 +333,16 @@ class Evaluation:
             for number in blocks:
                 at.out.pop(number, None)
             self._several(blocks, _Pass(at.out, {}, {header: states}, header), twice=nests)
+            made = at.out.get(comprehension.made_in) if comprehension is not None else None
+            if comprehension is not None and made is not None:
+                gathered[position] = _Entry(made.facts, *map(self._get_any, comprehension.registers))
             self._end_of_turn(blocks)
             states = self._into(header, at, inside)
             if states and position + 1 < len(items):
                 self._leave(blocks, inside, at)
         self._end_of_turns(blocks)
+        if comprehension is not None:
+            self._gathered[header] = gathered
         self._in_turns.discard(header)
         self._items.pop(turn.dst, None)
         self.ctx.turns = around
@@ -688,7 +747,7 @@ class Evaluation:
         values, complete = calls.spread(self.ctx, [Star(value) if starred else value for value, starred in elements])
         if op.shape == "tuple" and (complete or not any(starred for _, starred in elements)):
             return Tup(tuple(values))
-        if complete and op.shape != "set":
+        if complete and (op.shape != "set" or all(isinstance(value, Const) for value in values)):
             fields: dict[Any, Value] = {("k", at): value for at, value in enumerate(values)}
         else:
             parts = [reading.element(self.ctx, one.value) if isinstance(one, Star) else one for one in values]
@@ -735,6 +794,9 @@ class Evaluation:
 
     def comprehension(self, op: ir.Comprehension) -> Value:
         """What a comprehension gives: item by item, where it goes over items that are known."""
+        gathered = self._gathered.get(_header_of(self.body).get(op.dst, -1))
+        if gathered is not None:
+            return self._gathered_as(op, list(gathered.values()))
         value = self._get(op.value)
         turns = self._turns.get(op.turn) if op.turn is not None else None
         if op.shape != "dict":
@@ -742,22 +804,40 @@ class Evaluation:
             named = {("k", at): one for at, one in enumerate(items)}
             return self.ctx.new(self._site(op), "list", None, named or {"*": value})
         if turns:
-            pairs = [
-                (as_key(_in_turn(self._get(op.key), turns, at)), _in_turn(value, turns, at)) for at in range(len(turns))
-            ]
-            if all(isinstance(key, Const) for key, _ in pairs):
-                items_of = {("k", key.value): one for key, one in pairs if isinstance(key, Const)}
-                return self.ctx.new(self._site(op), "dict", None, items_of)
-        keys = [as_key(one) for one in alternatives(self._get(op.key))]
-        known = [key for key in keys if isinstance(key, Const)]
-        fields: dict[Any, Value] = (
-            {("k", key.value): value for key in known} if len(known) == len(keys) else {"*": value}
-        )
-        for one in keys:
-            containers.add_key(fields, one)
-        if len(known) < len(keys):
-            fields[containers.KEY_OF_TURN] = self._get(op.key)
+            pairs = [(_in_turn(self._get(op.key), turns, at), _in_turn(value, turns, at)) for at in range(len(turns))]
+            return self._mapping_of(op, pairs)
+        return self._mapping_of(op, [(self._get(op.key), value)])
+
+    def _gathered_as(self, op: ir.Comprehension, entries: list[_Entry]) -> Value:
+        """What the turns have made. Of what some of them may leave out, the others may be at any place."""
+        is_certain = all(one.facts <= self.ctx.facts for one in entries)
+        values = [one.value if is_certain else one_of([(one.facts - self.ctx.facts, one.value)]) for one in entries]
+        if op.shape == "dict":
+            return self._mapping_of(op, [(one.key, value) for one, value in zip(entries, values, strict=True)])
+        if is_certain:
+            fields: dict[Any, Value] = {("k", at): one for at, one in enumerate(values)}
+        else:
+            fields = {"*": one_of([(one.facts - self.ctx.facts, one.value) for one in entries])}
+        return self.ctx.new(self._site(op), "list", None, fields)
+
+    def _mapping_of(self, op: ir.Comprehension, pairs: Sequence[tuple[Value, Value]]) -> Value:
+        """A dict of what each turn has made, or of what all of them have."""
+        fields: dict[Any, Value] = {}
+        for key, value in pairs:
+            keys = [as_key(one) for one in alternatives(key)]
+            known = [one for one in keys if isinstance(one, Const)]
+            if len(known) == len(keys):
+                fields.update({("k", one.value): value for one in known})
+                continue
+            fields["*"] = join(fields["*"], value) if "*" in fields else value
+            for one in keys:
+                containers.add_key(fields, one)
+            if len(pairs) == 1:
+                fields[containers.KEY_OF_TURN] = key
         return self.ctx.new(self._site(op), "dict", None, fields)
+
+    def _get_any(self, register: ir.Register | None) -> Value:
+        return UNKNOWN if register is None else self._get(register)
 
     def augmented(self, op: ir.AugmentedAssign) -> Value:
         """`target operator= value`."""
@@ -952,6 +1032,23 @@ class Evaluation:
                 if op.cause is not None and isinstance(one, Ref):
                     self.ctx.put(one, ".__cause__", self._get(op.cause))
                 self.ctx.raise_(one)
+
+
+def under_conditions(values: list[tuple[Facts, Value]], *, is_once: bool) -> Value:
+    """The join of what paths give, under the conditions that tell them apart. Not `is_once`: what goes through a loop may take several paths."""
+    some = [(facts, value) for facts, value in values if value != NONE]
+    if not some:
+        return NONE
+    if len(some) == 1:
+        return some[0][1]
+    shared = frozenset.intersection(*(facts for facts, _ in some))
+    opposed = {
+        (term, outcome)
+        for facts, _ in some
+        for term, outcome in facts
+        if any((term, not outcome) in other for other, _ in values) and (is_once or not varies(term))
+    }
+    return one_of([((facts - shared) & opposed, value) for facts, value in some])
 
 
 def _only(turns: Sequence[Term], at: int) -> Facts:

@@ -326,6 +326,15 @@ def _as_tuple(call: Call) -> Value:
     return Tup(tuple(value for _, value in found)) if found else _when_known(call)
 
 
+def _sorted(call: Call) -> Value:
+    """`sorted(names)`: of names that are known, in their order."""
+    known = reading.turns(call.ctx, call.at(0)) or []
+    names = [one.value for one in known if isinstance(one, Const) and isinstance(one.value, str)]
+    if not names or len(names) < len(known) or call.keywords:
+        return call.made("list", {"*": call.each(0)})
+    return call.made("list", {("k", at): Const(name) for at, name in enumerate(sorted(names))})
+
+
 def _fields(call: Call) -> Value:
     """`dataclasses.fields(object)`: each has a name."""
     value = call.at(0)
@@ -789,7 +798,7 @@ _TABLE: dict[str, Row] = {
     "functools.cmp_to_key": lambda call: NUMBER,
     "math.prod": lambda call: _reduced(call._replace(args=[Ext("operator.mul"), *call.args[:1]], keywords={})),
     "builtins.pow": _operator("**"),
-    "builtins.sorted": lambda call: call.made("list", {"*": call.each(0)}),
+    "builtins.sorted": _sorted,
     "builtins.staticmethod": lambda call: Partial(call.at(0), (), ()),
     classes.CLASS_METHOD: lambda call: Partial(Ext(classes.CLASS_METHOD), (call.at(0),), ()),
     classes.PROPERTY: lambda call: Partial(Ext(call.name), tuple(call.args), tuple(sorted(call.keywords.items()))),

@@ -216,7 +216,7 @@ def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> 
     if not args:
         return Tup(()) if name == "tuple" else ctx.new(site, "list", None, {}, tag=name)
     first = args[0]
-    known = reading.items(ctx, first)
+    known = reading.turns(ctx, first)
     if known is not None:
         if name == "tuple":
             return Tup(tuple(known))

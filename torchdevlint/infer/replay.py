@@ -129,6 +129,23 @@ class Replay:
             ctx.stack, ctx.chain, ctx.calls = saved
         return result
 
+    def run_anew(self) -> Value:
+        """The body itself under actual parameters, where it takes each of the known items of one for itself."""
+        from torchdevlint.infer.evaluation import Evaluation
+
+        ctx, body = self.ctx, self.body
+        saved = ctx.stack, ctx.chain, ctx.calls, ctx.unit
+        ctx.stack, ctx.calls, ctx.unit = (*ctx.stack, body), (*ctx.calls, self), ctx.analysis.unit_of(body)
+        if self.site is not None:
+            ctx.chain = (self.site, *ctx.chain)
+        try:
+            if ctx.analysis.recorder is not None:
+                ctx.analysis.recorder.replayed(self)
+            env = {name: value for name, value in self.parameters.items() if name != "@frame"}
+            return Evaluation(ctx, body, env, None, is_of_call=True).run().returned()
+        finally:
+            ctx.stack, ctx.chain, ctx.calls, ctx.unit = saved
+
     def _events(self, begin: int, end: int, *, of_turn: bool = False) -> None:
         """Events in their order. Those of a loop that moves modules are done twice: what the next turn meets is where this one has left it."""
         ctx, at = self.ctx, begin

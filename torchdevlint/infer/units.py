@@ -66,6 +66,16 @@ class _Literals:
         called = self._imported(self._made.get(op.function)) if isinstance(op, ir.Call) else ""
         return NUMBER if called.startswith("logging.") else None
 
+    def of_names(self, op: ir.ValueOp | None) -> Tup | None:
+        """The names that a display lists, also in `frozenset({"mask", "length"})`."""
+        if isinstance(op, ir.Call) and len(op.arguments) == 1:
+            function = self._made.get(op.function)
+            is_set = isinstance(function, ir.Load) and function.name in ("frozenset", "set", "tuple")
+            op = self._made.get(op.arguments[0].value) if is_set else None
+        parts = [self._made.get(one.value) for one in op.elements] if isinstance(op, ir.Sequence) else []
+        names = [Const(one.value) for one in parts if isinstance(one, ir.Constant) and isinstance(one.value, str)]
+        return Tup(tuple(names)) if names and len(names) == len(parts) else None
+
     def of_default(self, op: ir.ValueOp | None) -> Value | None:
         """What the default of a parameter is wherever its function is called: a literal, also below zero, a tuple of such, or what is imported."""
         if isinstance(op, ir.Constant):
@@ -200,9 +210,22 @@ class Unit:
                 value = self._static(next((op for op in ops if isinstance(op, ir.Import)), None), literals)
             elif len(ops) == 1:
                 value = literals.of_name(ops[0])
+                if value is None and self._is_looked_through_alone(name):
+                    value = literals.of_names(ops[0])
             if value is not None:
                 found[name] = value
         return found
+
+    def _is_looked_through_alone(self, name: str) -> bool:
+        """True for a name of the module of which this file asks nothing but what it holds: `key in KEPT`, `for key in KEPT:`."""
+        readers = (
+            reader
+            for body in self.program.bodies
+            for load in Lookup.of(body).kind(ir.Load)
+            if load.name == name
+            for reader in Lookup.of(body).readers(load.dst)
+        )
+        return all(isinstance(reader, (ir.Compare, ir.Iterate)) for reader in readers)
 
     def _is_always_run(self, block: int) -> bool:
         """True for a block of the module through which each run of it comes."""

@@ -1,0 +1,88 @@
+"""Functions that take each item of a container for itself: where a caller knows the items, it runs the body and not its summary.
+
+`{k: v if k in keep else v.to(device) for k, v in batch.items()}` says nothing of one key as long as nobody knows which keys there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import reading
+from torchdevlint.infer.values import UNKNOWN, Const, Ref, Tup, Value
+from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+_MOST_ITEMS = 8
+_MOST_OPERATIONS = 80  # of a body that is run for a call
+_MOST_TIMES = 4  # calls of such bodies in each other
+_VIEWS = frozenset({"items", "keys", "values", "enumerate", "zip", "sorted", "reversed", "list", "tuple"})
+_OF_OBJECT = frozenset({"fields", "vars"})  # what lists the attributes of an object
+
+
+def goes_over_known(ctx: Context, body: ir.Body, parameters: dict[str, Value]) -> bool:
+    """True for a call of a small function that goes over a container, of which the caller knows the items."""
+    return (
+        any(
+            _has_known_items(ctx, _attribute(ctx, parameters.get(path[0], UNKNOWN), path[1:]))
+            for path in _gone_over(body)
+        )
+        and ctx.stack.count(body) < _MOST_TIMES
+    )
+
+
+def _attribute(ctx: Context, value: Value, names: tuple[str, ...]) -> Value:
+    for name in names:
+        value = reading.attribute(ctx, value, name)
+    return value
+
+
+def _has_known_items(ctx: Context, value: Value) -> bool:
+    """True for a container with few items, of which some are no numbers, and for an object with few attributes."""
+    if not isinstance(value, (Ref, Tup)):
+        return False
+    rec = ctx.rec(value)
+    if rec is not None and rec.kind == "object":
+        return 0 < len(rec.attributes) <= _MOST_ITEMS
+    known = reading.turns(ctx, value)
+    return known is not None and 0 < len(known) <= _MOST_ITEMS and any(not _is_number(one) for one in known)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, (int, float))
+
+
+@lru_cache(maxsize=4096)
+def _gone_over(body: ir.Body) -> tuple[tuple[str, ...], ...]:
+    """The parameters, and attributes of them, that a small body goes over: `("self", "names")`. None of a generator, and of what holds functions."""
+    is_plain = body.kind == "function" and not (body.functions or body.is_generator or body.is_async)
+    if not is_plain or body.parent is None or body.parent.kind not in ("module", "class"):
+        return ()
+    if sum(len(block.ops) for block in body.blocks) > _MOST_OPERATIONS:
+        return ()
+    return tuple(dict.fromkeys(_paths(body)))
+
+
+def _paths(body: ir.Body) -> Iterator[tuple[str, ...]]:
+    lookup, names = Lookup.of(body), {one.name for one in body.parameters}
+    unpacked = [op.source for op in lookup.kind(ir.Unpack) if op.starred]  # `first, *rest = batch`
+    for taken in (*(turn.iterable for turn in Cfg.of(body).iterations.values()), *unpacked):
+        pending = [taken]
+        while pending:
+            op = lookup.definition(pending.pop())
+            if isinstance(op, ir.Call) and lookup.called(op) in _VIEWS | _OF_OBJECT:
+                method = lookup.definition(op.function)
+                pending += [one.value for one in op.arguments]
+                pending += [method.object] if isinstance(method, ir.Attribute) else []
+                continue
+            path: list[str] = []
+            while isinstance(op, ir.Attribute):
+                path.insert(0, op.name)
+                op = lookup.definition(op.object)
+            if isinstance(op, ir.Load) and op.name in names and not any(lookup.stores(op.name)):
+                yield (op.name, *path)
