@@ -259,6 +259,11 @@ def field_names(analysis: Analysis, cls: ir.Class, *, with_given: bool = False) 
     return sorted(found.items(), key=lambda row: row[0] in by_keyword)
 
 
+def is_dataclass(cls: ir.Class) -> bool:
+    """True for a class that a decorator of this name has made one."""
+    return any(name.rpartition(".")[2] == "dataclass" for name in cls.body.decorators)
+
+
 def _takes_keywords_alone(cls: ir.Class) -> bool:
     """True behind `@dataclass(kw_only=True)`."""
     return _is_asked_to_be(cls, "kw_only")

@@ -805,7 +805,8 @@ class Evaluation:
             return self.ctx.new(self._site(op), "list", None, named or {"*": value})
         if turns:
             pairs = [(_in_turn(self._get(op.key), turns, at), _in_turn(value, turns, at)) for at in range(len(turns))]
-            return self._mapping_of(op, pairs)
+            if all(isinstance(as_key(key), Const) for key, _ in pairs):
+                return self._mapping_of(op, pairs)
         return self._mapping_of(op, [(self._get(op.key), value)])
 
     def _gathered_as(self, op: ir.Comprehension, entries: list[_Entry]) -> Value:

@@ -23,12 +23,14 @@ from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
     EXPECTED_ERROR,
+    FALSE,
     HOST,
     MANY,
     NONE,
     NOWHERE,
     NUMBER,
     OTHER,
+    TRUE,
     UNKNOWN,
     Args,
     Bound,
@@ -39,6 +41,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     Keywords,
+    OneOf,
     Partial,
     Ref,
     Site,
@@ -336,15 +339,36 @@ def _sorted(call: Call) -> Value:
 
 
 def _fields(call: Call) -> Value:
-    """`dataclasses.fields(object)`: each has a name."""
-    value = call.at(0)
-    rec = call.ctx.rec(value)
-    cls = value if isinstance(value, Cls) else rec.cls if rec is not None else None
+    """`dataclasses.fields(object)`: each has a name, and may be no argument of the constructor."""
+    ctx, value = call.ctx, call.at(0)
+    cls = _class_in(ctx, value)
     if not isinstance(cls, Cls):
         return _when_known(call)
-    names = [name for name, _ in classes.field_names(call.ctx.analysis, cls.cls)]
-    several = [call.ctx.new(call.site, "object", None, {".name": Const(name)}, tag=("field", name)) for name in names]
+    several = []
+    for name, has_default in classes.field_names(ctx.analysis, cls.cls):
+        written = reading.attribute(ctx, cls, name) if has_default else None
+        is_left_out = isinstance(written, Partial) and dict(written.keywords).get("init") == FALSE
+        told: dict[Any, Value] = {".name": Const(name), ".init": FALSE if is_left_out else TRUE}
+        several.append(ctx.new(call.site, "object", None, told, tag=("field", name)))
     return Tup(tuple(several))
+
+
+def _class_in(ctx: Context, value: Value) -> Value | None:
+    """A class, or that of an object."""
+    rec = ctx.rec(value)
+    return value if isinstance(value, Cls) else rec.cls if rec is not None else None
+
+
+def _is_dataclass(call: Call) -> Value:
+    """`dataclasses.is_dataclass(object)`."""
+    value = call.at(0)
+    if isinstance(value, OneOf):
+        return lift(lambda one: _is_dataclass(call._replace(args=[one])), value)
+    cls = _class_in(call.ctx, value)
+    if isinstance(cls, Cls):
+        return Const(any(classes.is_dataclass(one) for one in classes.bases_of(call.ctx.analysis, cls.cls)))
+    is_plain = isinstance(value, (Ref, Tensor, Tup, Const)) or value == NUMBER
+    return FALSE if is_plain and cls is None else _when_known(call)
 
 
 def _shallow(call: Call) -> Value:
@@ -857,6 +881,7 @@ _TABLE: dict[str, Row] = {
     "dataclasses.asdict": _as_dict,
     "dataclasses.astuple": _as_tuple,
     "dataclasses.fields": _fields,
+    "dataclasses.is_dataclass": _is_dataclass,
     "contextlib.nullcontext": lambda call: call.at(0, "enter_result", NONE),
     **_rows("contextlib.", "ExitStack AsyncExitStack", _object(STACK)),
     **_rows("contextlib.", "closing aclosing", _closing),

@@ -26,13 +26,14 @@ _OF_OBJECT = frozenset({"fields", "vars"})  # what lists the attributes of an ob
 
 
 def goes_over_known(ctx: Context, body: ir.Body, parameters: dict[str, Value]) -> bool:
-    """True for a call of a small function that goes over a container, of which the caller knows the items."""
-    return (
-        any(
-            _has_known_items(ctx, _attribute(ctx, parameters.get(path[0], UNKNOWN), path[1:]))
-            for path in _gone_over(body)
-        )
-        and ctx.stack.count(body) < _MOST_TIMES
+    """True for a call of a small function that goes over a container, of which the caller knows the items.
+
+    One item may stand for others of its kind, so several are asked for, but in a call that such a function makes of itself.
+    """
+    depth = ctx.stack.count(body)
+    return depth < _MOST_TIMES and any(
+        _has_known_items(ctx, _attribute(ctx, parameters.get(path[0], UNKNOWN), path[1:]), 1 if depth else 2)
+        for path in _gone_over(body)
     )
 
 
@@ -42,7 +43,7 @@ def _attribute(ctx: Context, value: Value, names: tuple[str, ...]) -> Value:
     return value
 
 
-def _has_known_items(ctx: Context, value: Value) -> bool:
+def _has_known_items(ctx: Context, value: Value, least: int) -> bool:
     """True for a container with few items, of which some are no numbers, and for an object with few attributes."""
     if not isinstance(value, (Ref, Tup)):
         return False
@@ -50,7 +51,7 @@ def _has_known_items(ctx: Context, value: Value) -> bool:
     if rec is not None and rec.kind == "object":
         return 0 < len(rec.attributes) <= _MOST_ITEMS
     known = reading.turns(ctx, value)
-    return known is not None and 0 < len(known) <= _MOST_ITEMS and any(not _is_number(one) for one in known)
+    return known is not None and least <= len(known) <= _MOST_ITEMS and not all(map(_is_number, known))
 
 
 def _is_number(value: Value) -> bool:
