@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import autograd, callers, claims, classes, devices, tensors
+from torchdevlint.infer import autograd, callers, claims, classes, devices, specialised, tensors
 from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.annotated import says_tensor
 from torchdevlint.infer.calls import bind, fill
@@ -336,6 +336,7 @@ class Analysis:
             summary.heap = ctx.heap
         else:
             summary.result = done.returned()
+        summary.goes_over = specialised.gone_over(body)
         summary.raised, summary.trained, summary.passed = tuple(ctx.raised), ctx.trained, done.passed
         for heap in ctx.raised.values():
             summary.heap = {**{place: rec for place, rec in heap.items() if rec.kind != "overlay"}, **summary.heap}

@@ -325,7 +325,7 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         args = [function.receiver, *args]
     summary = analysis.summary(body)
     parameters = bind(ctx, function, args, keywords, site) if summary is not None else {}
-    is_run_anew = summary is not None and specialised.goes_over_known(ctx, body, parameters)
+    is_run_anew = summary is not None and specialised.goes_over_known(ctx, summary, body, parameters)
     if summary is None or not (
         analysis.may_replay(recursive=False) if is_run_anew else _may_unfold(ctx, body, summary, parameters)
     ):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
 from torchdevlint.infer import (
@@ -123,39 +122,6 @@ class _Entry(NamedTuple):
     value: Value
 
 
-class _Made(NamedTuple):
-    """The block behind which a turn of a comprehension has made something, and the registers of key and value."""
-
-    made_in: int
-    registers: tuple[ir.Register | None, ir.Register]
-
-
-@lru_cache(maxsize=1024)
-def _comprehensions(body: ir.Body) -> dict[int, _Made]:
-    """The comprehensions of a body with one `for`, by the header of their loop."""
-    blocks = {op.dst: block for block in body.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
-    return {
-        header: _Made(blocks[op.value].index, (op.key, op.value))
-        for block in body.blocks
-        for op in block.ops
-        if isinstance(op, ir.Comprehension)
-        for header in _own_loops(op, blocks)
-    }
-
-
-@lru_cache(maxsize=1024)
-def _header_of(body: ir.Body) -> dict[ir.Register, int]:
-    """The header of the loop of such a comprehension, by the register of its result."""
-    blocks = {op.dst: block for block in body.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
-    several = (op for block in body.blocks for op in block.ops if isinstance(op, ir.Comprehension))
-    return {op.dst: header for op in several for header in _own_loops(op, blocks)}
-
-
-def _own_loops(op: ir.Comprehension, blocks: Mapping[ir.Register, ir.Block]) -> Sequence[int]:
-    own = [header for header in blocks[op.value].loops if header not in blocks[op.dst].loops]
-    return own if len(own) == 1 else ()
-
-
 def _is_number(value: Value) -> bool:
     return value == NUMBER or (isinstance(value, Const) and isinstance(value.value, (int, float)))
 
@@ -181,9 +147,7 @@ class Evaluation:
         self._cfg = Cfg.of(body)
         self._items: dict[ir.Register, Value] = {}  # of this turn, of the loops over known items
         self._in_turns: set[int] = set()  # their headers
-        self._gathered: dict[
-            int, dict[int, _Entry]
-        ] = {}  # by the header of a comprehension over known items, and by turn
+        self._gathered: dict[ir.Comprehension, dict[int, _Entry]] = {}  # by turn, of those over known items
         self._early: dict[int, State] = {}  # of a block in a `try`: in front of its last call, which may raise
 
     def run(self) -> Evaluation:
@@ -307,8 +271,10 @@ class Evaluation:
     def _known_items(self, header: int) -> list[Value] | None:
         """What a `for` loop or comprehension goes over item by item: all is known, and is more than numbers; None for any other block."""
         turn = self._cfg.iterations.get(header)
-        self._gathered.pop(header, None)
-        if turn is None or turn.is_async or not (turn.is_of_statement or header in _comprehensions(self.body)):
+        comprehension, _ = self._cfg.comprehensions.get(header, (None, 0))
+        if comprehension is not None:
+            self._gathered.pop(comprehension, None)
+        if turn is None or turn.is_async or not (turn.is_of_statement or comprehension is not None):
             return None
         known = reading.turns(self.ctx, self.registers.get(turn.iterable, UNKNOWN))
         is_short = known is not None and 0 < len(known) <= MOST_TURNS
@@ -323,7 +289,7 @@ class Evaluation:
         depth = len(self.body.blocks[header].loops)
         nests = any(len(self.body.blocks[other].loops) > depth for other in blocks)
         self._in_turns.add(header)
-        comprehension = _comprehensions(self.body).get(header)
+        comprehension, made_in = self._cfg.comprehensions.get(header, (None, 0))
         gathered: dict[int, _Entry] = {}
         for position, item in enumerate(items):
             if not states:
@@ -333,16 +299,17 @@ class Evaluation:
             for number in blocks:
                 at.out.pop(number, None)
             self._several(blocks, _Pass(at.out, {}, {header: states}, header), twice=nests)
-            made = at.out.get(comprehension.made_in) if comprehension is not None else None
+            made = at.out.get(made_in)
             if comprehension is not None and made is not None:
-                gathered[position] = _Entry(made.facts, *map(self._get_any, comprehension.registers))
+                key = UNKNOWN if comprehension.key is None else self._get(comprehension.key)
+                gathered[position] = _Entry(made.facts, key, self._get(comprehension.value))
             self._end_of_turn(blocks)
             states = self._into(header, at, inside)
             if states and position + 1 < len(items):
                 self._leave(blocks, inside, at)
         self._end_of_turns(blocks)
         if comprehension is not None:
-            self._gathered[header] = gathered
+            self._gathered[comprehension] = gathered
         self._in_turns.discard(header)
         self._items.pop(turn.dst, None)
         self.ctx.turns = around
@@ -794,7 +761,7 @@ class Evaluation:
 
     def comprehension(self, op: ir.Comprehension) -> Value:
         """What a comprehension gives: item by item, where it goes over items that are known."""
-        gathered = self._gathered.get(_header_of(self.body).get(op.dst, -1))
+        gathered = self._gathered.get(op)
         if gathered is not None:
             return self._gathered_as(op, list(gathered.values()))
         value = self._get(op.value)
@@ -836,9 +803,6 @@ class Evaluation:
             if len(pairs) == 1:
                 fields[containers.KEY_OF_TURN] = key
         return self.ctx.new(self._site(op), "dict", None, fields)
-
-    def _get_any(self, register: ir.Register | None) -> Value:
-        return UNKNOWN if register is None else self._get(register)
 
     def augmented(self, op: ir.AugmentedAssign) -> Value:
         """`target operator= value`."""

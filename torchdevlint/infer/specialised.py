@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import reading
+from torchdevlint.infer.summary import Summary
 from torchdevlint.infer.values import UNKNOWN, Const, Ref, Tup, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -25,7 +25,7 @@ _VIEWS = frozenset({"items", "keys", "values", "enumerate", "zip", "sorted", "re
 _OF_OBJECT = frozenset({"fields", "vars"})  # what lists the attributes of an object
 
 
-def goes_over_known(ctx: Context, body: ir.Body, parameters: dict[str, Value]) -> bool:
+def goes_over_known(ctx: Context, summary: Summary, body: ir.Body, parameters: dict[str, Value]) -> bool:
     """True for a call of a small function that goes over a container, of which the caller knows the items.
 
     One item may stand for others of its kind, so several are asked for, but in a call that such a function makes of itself.
@@ -33,7 +33,7 @@ def goes_over_known(ctx: Context, body: ir.Body, parameters: dict[str, Value]) -
     depth = ctx.stack.count(body)
     return depth < _MOST_TIMES and any(
         _has_known_items(ctx, _attribute(ctx, parameters.get(path[0], UNKNOWN), path[1:]), 1 if depth else 2)
-        for path in _gone_over(body)
+        for path in summary.goes_over
     )
 
 
@@ -58,8 +58,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, Const) and isinstance(value.value, (int, float))
 
 
-@lru_cache(maxsize=4096)
-def _gone_over(body: ir.Body) -> tuple[tuple[str, ...], ...]:
+def gone_over(body: ir.Body) -> tuple[tuple[str, ...], ...]:
     """The parameters, and attributes of them, that a small body goes over: `("self", "names")`. None of a generator, and of what holds functions."""
     is_plain = body.kind == "function" and not (body.functions or body.is_generator or body.is_async)
     if not is_plain or body.parent is None or body.parent.kind not in ("module", "class"):

@@ -72,7 +72,8 @@ class Summary:
 
     `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives. `heard` is what was
     told while it was made, `raised` the exceptions that it raises, `cycle` the function itself and those that call it and that it calls. `trained` says who trains
-    in it, `passed` which conditions hold wherever it comes back. `turns` has where the events of a loop begin, and where they end.
+    in it, `passed` which conditions hold wherever it comes back. `turns` has where the events of a loop begin, and where they end; `goes_over` the parameters, and
+    attributes of them, that its loops go over.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Summary:
     trained: Facts = NO_FACTS
     passed: Facts = NO_FACTS
     turns: dict[int, int] = field(default_factory=dict)
+    goes_over: tuple[tuple[str, ...], ...] = ()
 
 
 class Fault(NamedTuple):

@@ -118,6 +118,20 @@ class Cfg:
         return found
 
     @cached_property
+    def comprehensions(self) -> dict[int, tuple[ir.Comprehension, int]]:
+        """By the header of their loop, the comprehensions with one `for`, each with the block in which a turn has made its value."""
+        blocks = {op.dst: block for block in self.body.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+        found: dict[int, tuple[ir.Comprehension, int]] = {}
+        for block in self.body.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.Comprehension):
+                    made = blocks[op.value]
+                    own = [header for header in made.loops if header not in block.loops]
+                    if len(own) == 1:
+                        found[own[0]] = op, made.index
+        return found
+
+    @cached_property
     def predecessors(self) -> dict[int, list[int]]:
         """The blocks that lead to each block that can be reached."""
         found: dict[int, list[int]] = {number: [] for number in self.order}
