@@ -100,6 +100,10 @@ HELPERS = {
         train("", 'prepare(model, torch.device("cuda"))') + "\n    def prepare(net, where):\n        net.to(where)\n",
         [],
     ),
+    "behind a function that moves a loss to the device that it is given": (
+        train("", 'prepare("cuda")') + "\n    def prepare(where):\n        return nn.L1Loss().to(where)\n",
+        PLACE,
+    ),
     "behind a function that hands the device on": (
         train("", 'prepare(model, "cuda")')
         + "\n    def prepare(net, where):\n        return put(net, device=where)\n"

@@ -318,15 +318,7 @@ def _devices_taken(body: ir.Body, analysis: FileFacts) -> frozenset[str]:
             block = block_of(body, call)
             if not names or block is None or not _is_certain(block, body, analysis):
                 continue
-            method = index.definitions[call.function]
-            is_move = isinstance(method, ir.Attribute) and method.name == "to"
-            makes = analysis.resolve_text(index.dotted(call.function)).startswith("torch.")
-            found.update(
-                names[one.value]
-                for one in call.arguments
-                if one.value in names
-                and ((makes and one.keyword == "device") or (is_move and one is call.arguments[0]))
-            )
+            found.update(names[one] for one in _devices_of(call, body, analysis) if one in names)
             for callee, there in callees(call, body, analysis, _SPEAK_OF_DEVICES):
                 handed = (
                     argument_given(Site(call, body, analysis), callee, name) for name in _devices_taken(callee, there)
@@ -381,23 +373,30 @@ def _is_of_library(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
 
 def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts, *, of_self: bool = True) -> bool:
     """True for a move to a literal CUDA device, and for what is made or loaded there; a loss has nothing to move."""
-    index = analysis.index_of(body)
-    dotted = index.dotted(op.function)
-    name = analysis.resolve_text(dotted)
-    if name.startswith("torch."):
-        given = () if dotted.endswith("device") else op.arguments
-        return bool(_OF_CUDA.fullmatch(name)) or any(
-            one.keyword in _DEVICE_ARGUMENTS and _is_cuda(one.value, body, analysis, of_self=of_self) for one in given
-        )
-    method = index.definitions[op.function]
-    if not isinstance(method, ir.Attribute) or method.name not in ("cuda", "to"):
-        return False
-    moved = index.definitions[method.object]
-    if _LOSS.search(Lookup.of(body).called(moved) if isinstance(moved, ir.Call) else getattr(moved, "name", "")):
-        return False
-    if method.name == "cuda":
-        return len(op.arguments) <= 1
-    return bool(op.arguments) and _is_cuda(op.arguments[0].value, body, analysis, of_self=of_self)
+    method = analysis.index_of(body).definitions[op.function]
+    name = analysis.resolve_text(analysis.index_of(body).dotted(op.function))
+    if _OF_CUDA.fullmatch(name):
+        return True
+    if isinstance(method, ir.Attribute) and method.name == "cuda" and not name.startswith("torch."):
+        return len(op.arguments) <= 1 and not _is_of_loss(method, body, analysis)
+    return any(_is_cuda(one, body, analysis, of_self=of_self) for one in _devices_of(op, body, analysis))
+
+
+def _devices_of(op: ir.Call, body: ir.Body, analysis: FileFacts) -> list[ir.Register]:
+    """Where a call moves, makes or loads something, as it is written: `x.to(device)`, `torch.zeros(3, device=device)`."""
+    dotted = analysis.index_of(body).dotted(op.function)
+    if analysis.resolve_text(dotted).startswith("torch."):
+        is_device = dotted.endswith("device")
+        return [one.value for one in op.arguments if one.keyword in _DEVICE_ARGUMENTS and not is_device]
+    method = analysis.index_of(body).definitions[op.function]
+    is_move = isinstance(method, ir.Attribute) and method.name == "to" and not _is_of_loss(method, body, analysis)
+    return [one.value for one in op.arguments[:1]] if is_move else []
+
+
+def _is_of_loss(method: ir.Attribute, body: ir.Body, analysis: FileFacts) -> bool:
+    moved = analysis.index_of(body).definitions[method.object]
+    name = Lookup.of(body).called(moved) if isinstance(moved, ir.Call) else getattr(moved, "name", "")
+    return bool(_LOSS.search(name))
 
 
 def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts, *, of_self: bool) -> bool:

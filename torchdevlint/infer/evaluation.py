@@ -92,9 +92,6 @@ _TYPES_BY_NAME = {
 }
 
 
-MOST_TURNS = 8  # of a loop over known items that are run one by one
-
-
 def _named_types(names: Value) -> Value | None:
     """The types that a name, or a tuple of names, is of; None for any that is not in the table."""
     several = names.items if isinstance(names, Tup) else (names,)
@@ -120,10 +117,6 @@ class _Entry(NamedTuple):
     facts: Facts
     key: Value
     value: Value
-
-
-def _is_number(value: Value) -> bool:
-    return value == NUMBER or (isinstance(value, Const) and isinstance(value.value, (int, float)))
 
 
 class Evaluation:
@@ -276,9 +269,7 @@ class Evaluation:
             self._gathered.pop(comprehension, None)
         if turn is None or turn.is_async or not (turn.is_of_statement or comprehension is not None):
             return None
-        known = reading.turns(self.ctx, self.registers.get(turn.iterable, UNKNOWN))
-        is_short = known is not None and 0 < len(known) <= MOST_TURNS
-        return known if known is not None and is_short and not all(map(_is_number, known)) else None
+        return reading.one_by_one(self.ctx, self.registers.get(turn.iterable, UNKNOWN))
 
     def _item_by_item(self, blocks: Sequence[int], items: list[Value], at: _Pass) -> None:
         """A loop over known items: each turn begins with what the one before has left."""

@@ -72,6 +72,8 @@ from torchdevlint.infer.values import (
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
+_MOST_TURNS = 8  # of a loop over known items that are run one by one
+
 
 ITEMS = ".@items"  # of an iterator, what it gives one by one
 _OF_PROCESS = frozenset({"sys.argv", "os.environ"})
@@ -647,6 +649,17 @@ def turns(ctx: Context, value: Value) -> list[Value] | None:
     if rec.cls is not None or "*" in rec.fields or "default" in rec.fields or holds_partial(rec):
         return None
     return [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
+
+
+def one_by_one(ctx: Context, value: Value) -> list[Value] | None:
+    """What a loop that is run item by item goes over: all is known, there are few, and they are more than numbers; None for anything else."""
+    known = turns(ctx, value)
+    is_short = known is not None and 0 < len(known) <= _MOST_TURNS
+    return known if known is not None and is_short and not all(map(_is_number, known)) else None
+
+
+def _is_number(value: Value) -> bool:
+    return value == NUMBER or (isinstance(value, Const) and isinstance(value.value, (int, float)))
 
 
 def holds_tensor(value: Value) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import reading
 from torchdevlint.infer.summary import Summary
-from torchdevlint.infer.values import UNKNOWN, Const, Ref, Tup, Value
+from torchdevlint.infer.values import UNKNOWN, Ref, Tup, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
@@ -18,7 +18,7 @@ from torchdevlint.program.lookup import Lookup
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
-_MOST_ITEMS = 8
+_MOST_ATTRIBUTES = 8  # of an object that is gone over
 _MOST_OPERATIONS = 80  # of a body that is run for a call
 _MOST_TIMES = 4  # calls of such bodies in each other
 _VIEWS = frozenset({"items", "keys", "values", "enumerate", "zip", "sorted", "reversed", "list", "tuple"})
@@ -49,13 +49,9 @@ def _has_known_items(ctx: Context, value: Value, least: int) -> bool:
         return False
     rec = ctx.rec(value)
     if rec is not None and rec.kind == "object":
-        return 0 < len(rec.attributes) <= _MOST_ITEMS
-    known = reading.turns(ctx, value)
-    return known is not None and least <= len(known) <= _MOST_ITEMS and not all(map(_is_number, known))
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, Const) and isinstance(value.value, (int, float))
+        return 0 < len(rec.attributes) <= _MOST_ATTRIBUTES
+    known = reading.one_by_one(ctx, value)
+    return known is not None and len(known) >= least
 
 
 def gone_over(body: ir.Body) -> tuple[tuple[str, ...], ...]:
