@@ -230,6 +230,8 @@ def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keyw
             return Partial(Ext("contextlib.decorated"), (ref, args[0]), ())
     if rec.kind == "module":
         return modules.call(ctx, ref, rec, list(args), keywords, site)
+    if rec.kind == "manager" and args:
+        return Partial(Ext("contextlib.decorated"), (ref, args[0]), ())
     if isinstance(rec.cls, Ext):
         return foreign.of_object(ctx, ref, rec.cls.name, "__call__", list(args), keywords, site)
     return unknown(site)
@@ -320,11 +322,16 @@ def spread(ctx: Context, args: Arguments) -> tuple[list[Value], bool]:
 
 def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of a function of the project."""
+    from torchdevlint.infer import managers
+
     analysis, body = ctx.analysis, function.body
     if function.receiver is not None:
         args = [function.receiver, *args]
     summary = analysis.summary(body)
     parameters = bind(ctx, function, args, keywords, site) if summary is not None else {}
+    if summary is not None and managers.pauses(body):
+        analysis.heard.called.add(body)
+        return managers.made(ctx, function, parameters, site)
     is_run_anew = summary is not None and specialised.goes_over_known(ctx, summary, body, parameters)
     if summary is None or not (
         analysis.may_replay(recursive=False) if is_run_anew else _may_unfold(ctx, body, summary, parameters)
@@ -342,10 +349,14 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         return NOTHING  # the least fixed point: what comes back is what the other returns give
     ctx.entered.append(given)
     try:
+        from torchdevlint.infer.evaluation import Evaluation
         from torchdevlint.infer.replay import Replay
 
         called = Replay(ctx, summary, body, parameters, site)
-        return called.run_anew() if is_run_anew else called.run()
+        if not is_run_anew:
+            return called.run()
+        env = {name: value for name, value in parameters.items() if name != "@frame"}
+        return called.run_anew(lambda: Evaluation(ctx, body, env, None, is_of_call=True).run().returned())
     finally:
         ctx.entered.pop()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from torchdevlint.infer import (
@@ -143,14 +143,15 @@ class Evaluation:
         self._gathered: dict[ir.Comprehension, dict[int, _Entry]] = {}  # by turn, of those over known items
         self._early: dict[int, State] = {}  # of a block in a `try`: in front of its last call, which may raise
 
-    def run(self) -> Evaluation:
-        """All blocks in reverse postorder, those of an outermost loop twice."""
+    def run(self, begins: Mapping[int, State] | None = None) -> Evaluation:
+        """All blocks in reverse postorder, those of an outermost loop twice. `begins`: with which state it begins, other than at the entry."""
         ctx, body = self.ctx, self.body
         cfg = self._cfg
-        start = State(self.env, dict(ctx.heap), ctx.facts)
+        starts = begins if begins is not None else {0: State(self.env, dict(ctx.heap), ctx.facts)}
         muted, facts, saved_loop = ctx.mute, ctx.facts, ctx.in_loop
         out: dict[int, State] = {}
-        at = _Pass(out, {}, {0: [start]})  # breaks of loops over known items are given to what follows
+        given = {number: [state] for number, state in starts.items()}
+        at = _Pass(out, {}, given)  # breaks of loops over known items are given to what follows
         for blocks in cfg.components:
             self._component(blocks, at)
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
@@ -329,15 +330,25 @@ class Evaluation:
                 ctx.default_device = devices.as_device(ctx, found)
             ctx.mute = ctx.mute or found == EXPECTED_ERROR
         last = _last_call(block) if block.tries else None
-        for op in block.ops:
+        for op in self.operations(block):
             if op is last:
                 self._early[block.index] = State(dict(self.env), dict(ctx.heap), ctx.facts)
             self._step(op)
         ctx.default_device, ctx.mute = saved, muted
 
+    def operations(self, block: ir.Block) -> Sequence[ir.Op]:
+        """The operations of a block that are run."""
+        return block.ops
+
+    def leads_on(self, source: int, target: int) -> bool:
+        """Whether an edge is followed."""
+        return True
+
     def _along(self, source: int, target: int, at: _Pass) -> list[State]:
         """The states that come along an edge; a `for` loop is taken to run at least once."""
         block, out, before = self.body.blocks[source], at.out, at.before
+        if not self.leads_on(source, target):
+            return []
         if not block.ops and source in block.loops and source not in self.body.blocks[target].loops:
             turns = [
                 state

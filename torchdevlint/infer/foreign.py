@@ -685,10 +685,14 @@ def update_fields(ctx: Context, value: Value, args: Args, keywords: Keywords) ->
 
 def entered(ctx: Context, value: Value, site: Site | None) -> Value:
     """What `with value as ...` binds."""
+    from torchdevlint.infer import managers
+
     for one, rec in ctx.each(value):
         if rec is not None:
             if rec.kind == "generator":
                 return reading.element(ctx, one)
+            if rec.kind == managers.MANAGER and isinstance(one, Ref):
+                return managers.enter(ctx, one, rec, site)
             if library.ENTERED in rec.fields:
                 return rec.at(library.ENTERED)
             made = _of_manager(ctx, one, ("__enter__", "__aenter__"), [], site)
@@ -701,12 +705,16 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
 
 def left(ctx: Context, value: Value, site: Site | None) -> None:
     """The end of `with value`."""
+    from torchdevlint.infer import managers
+
     for one in alternatives(value):
         if isinstance(one, Term) and one.waits:
             ctx.emit(Term("left", one, site))
         rec = ctx.rec(one)
         if isinstance(one, Ref) and rec is not None and rec.cls == Ext(library.STACK):
             library.unwind(ctx, one)
+        if rec is not None and rec.kind == managers.MANAGER:
+            managers.leave(ctx, rec, site)
         _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)
 
 

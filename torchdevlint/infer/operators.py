@@ -435,7 +435,9 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: Operands, pa
     all_known = len(ranks) == len(several) > 0
     rules = ["loss"] if result.rank == "reduced" else RANKS.get(name, "").split()
     if rules:
-        return _ruled(ctx, binding, rules[min(part, len(rules) - 1)], ranks, all_known=all_known)
+        rank = _ruled(ctx, binding, rules[min(part, len(rules) - 1)], ranks, all_known=all_known)
+        # whatever the operands are, `torch.cat` gives no number
+        return at_least(result.rank) if isinstance(result.rank, int) and least(rank) < result.rank else rank
     if isinstance(result.rank, int):
         return (at_least(result.rank) or 0) if several else result.rank  # of what is made, it is exact
     return ranks[0] if len(several) == len(ranks) == 1 else broadcast(ranks, all_known=all_known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from torchdevlint.infer import (
     claims,
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 MOST_EFFECTS = 40  # attributes of one object that a call may set: each caller sets them again
+_Made = TypeVar("_Made")
 MOST_COPIES = 100  # objects of a call, of which those that are made by deeper calls are copied
 
 
@@ -129,10 +130,8 @@ class Replay:
             ctx.stack, ctx.chain, ctx.calls = saved
         return result
 
-    def run_anew(self) -> Value:
-        """The body itself under actual parameters, where it takes each of the known items of one for itself."""
-        from torchdevlint.infer.evaluation import Evaluation
-
+    def run_anew(self, run: Callable[[], _Made]) -> _Made:
+        """The body itself under actual parameters, or a part of it."""
         ctx, body = self.ctx, self.body
         saved = ctx.stack, ctx.chain, ctx.calls, ctx.unit
         ctx.stack, ctx.calls, ctx.unit = (*ctx.stack, body), (*ctx.calls, self), ctx.analysis.unit_of(body)
@@ -141,8 +140,7 @@ class Replay:
         try:
             if ctx.analysis.recorder is not None:
                 ctx.analysis.recorder.replayed(self)
-            env = {name: value for name, value in self.parameters.items() if name != "@frame"}
-            return Evaluation(ctx, body, env, None, is_of_call=True).run().returned()
+            return run()
         finally:
             ctx.stack, ctx.chain, ctx.calls, ctx.unit = saved
 

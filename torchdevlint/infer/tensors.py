@@ -194,7 +194,9 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
         ):
             return Tensor(Term("own", value), MANY)
         if value.op == "moved":
-            return Tensor(value.args[1], MANY, value.args[2] if value.args[1] == HOST else None)
+            place = value.args[1]
+            may_be_host = place == HOST or (isinstance(place, Term) and place.op == "as_device")
+            return Tensor(place, MANY, value.args[2] if may_be_host else None)
         if value.op == "sample" and (ctx.mode == "root" or not value.waits):
             stored = ctx.heap.get(value.args[0])
             if stored is not None and any(isinstance(key, tuple) and isinstance(key[1], str) for key in stored.fields):
@@ -220,9 +222,9 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is not None and rec.kind == "module":
-            place = rec.fields.get("@device", NOWHERE)
-            implicit: Literal["", "default"] = "default" if place == HOST and "@implicit" in rec.fields else ""
-            return Tensor(place, MANY, rec.fields.get("@origin"), implicit)
+            where = rec.fields.get("@device", NOWHERE)
+            implicit: Literal["", "default"] = "default" if where == HOST and "@implicit" in rec.fields else ""
+            return Tensor(where, MANY, rec.fields.get("@origin"), implicit)
         if rec is not None and rec.cls == devices.GENERATOR:  # it draws where it is, as a tensor computes
             device = rec.fields.get(".device")
             place = device.place if isinstance(device, Device) else NOWHERE

@@ -463,7 +463,7 @@ _NO_GUARDS: frozenset[Guard] = frozenset()
 class Rec:
     """What a heap object holds. Treated as immutable.
 
-    `kind`: "list", "dict", "object", "module", "frame", "generator", or "overlay" (an object from outside: only what was written).
+    `kind`: "list", "dict", "object", "module", "frame", "generator", "manager" (infer/managers.py), or "overlay" (an object from outside: only what was written).
     Fields: `.name` attributes, `("k", key)` items of a constant key, `*` the other items, `@device` where a module is.
     """
 
