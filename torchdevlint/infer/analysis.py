@@ -387,6 +387,7 @@ class Analysis:
         if place == OWN_SELF:
             return True
         made, beside = fault.other.origin, fault.host.origin if fault.host is not None else None
+        made = None if made is not None and _is_move(made) else made
         if isinstance(place, Term) and place.op == "as_device" and made is not None and beside is not None:
             is_of_nobody = _origin_of(place.args[0]) in ("unknown", "top")
             if made.body is beside.body or not is_of_nobody:

@@ -355,8 +355,7 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         called = Replay(ctx, summary, body, parameters, site)
         if not is_run_anew:
             return called.run()
-        env = {name: value for name, value in parameters.items() if name != "@frame"}
-        return called.run_anew(lambda: Evaluation(ctx, body, env, None, is_of_call=True).run().returned())
+        return called.run_anew(lambda: Evaluation.of_call(ctx, body, parameters).run().returned())
     finally:
         ctx.entered.pop()
 

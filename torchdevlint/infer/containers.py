@@ -59,7 +59,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         return NONE
     if name == "appendleft" and _insert(ctx, ref, rec, [Const(0), *args]):
         return NONE
-    if name == "clear" and not (ctx.stack and ctx.mode == "summary"):
+    if name == "clear" and not ctx.is_replaying:
         ctx.heap[ref] = _holding(rec, [])
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
@@ -225,7 +225,7 @@ def part_of_text(text: str, key: Value) -> Value:
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
     count = sum(1 for key in rec.fields if isinstance(key, tuple))
     is_last = name == "append" and "*" not in rec.fields and count <= _MOST_ITEMS
-    in_order = is_last and not (ctx.in_loop or (ctx.stack and ctx.mode == "summary"))
+    in_order = is_last and not (ctx.in_loop or ctx.is_replaying)
     if in_order and rec.fields.get(".maxlen") == Const(count):
         ctx.heap[ref] = _holding(rec, [*(reading.items(ctx, ref) or ()), value][1:])
     elif in_order:
@@ -283,7 +283,7 @@ def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int
     """The items of a list, and a position among them, where both are known and this is done once; None otherwise."""
     known = reading.items(ctx, ref)
     at = position.value if isinstance(position, Const) else None
-    if known is None or type(at) is not int or ctx.in_loop or (ctx.stack and ctx.mode == "summary"):
+    if known is None or type(at) is not int or ctx.in_loop or ctx.is_replaying:
         return None
     return known, at
 

@@ -134,6 +134,11 @@ class Context:
             place = "at", outer.site, place
         return place
 
+    @property
+    def is_replaying(self) -> bool:
+        """True in the summary of another body, for what is left open to callers: conditions of it may not hold for them."""
+        return self.mode == "summary" and bool(self.stack) and not (self.calls and self.calls[-1].is_anew)
+
     def frame(self, body: ir.Body, env: dict[str, Value], outer: Value) -> Ref | None:
         """The variables of a function for what is defined in it; None where nothing needs them."""
         if not body.functions and not self.unit.captured(body):

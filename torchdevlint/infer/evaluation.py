@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import (
     calls,
@@ -13,6 +14,7 @@ from torchdevlint.infer import (
     containers,
     devices,
     foreign,
+    library,
     modules,
     reading,
     tensors,
@@ -69,6 +71,7 @@ from torchdevlint.infer.values import (
     join,
     lift,
     literal,
+    of_key,
     one_of,
     text_of,
     varies,
@@ -77,6 +80,9 @@ from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.source import deadline
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _FORMS = {"property": "property", "cached_property": "property", "contextmanager": "contextmanager"}
 # What `x.get_device()` is compared with, and whether that holds of a tensor on a GPU: it is -1 on the CPU.
@@ -122,9 +128,19 @@ class _Entry(NamedTuple):
 class Evaluation:
     """Runs a body from a state of its names; afterwards `returns`, `yields`, `env` and the context's heap are those of its end."""
 
-    def __init__(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None, *, is_of_call: bool = False) -> None:
-        """`is_of_call`: of one call of a function, of which others are recorded."""
+    def __init__(
+        self,
+        ctx: Context,
+        body: ir.Body,
+        env: Env,
+        frame: Value | None,
+        *,
+        is_of_call: bool = False,
+        around: Value | None = None,
+    ) -> None:
+        """`is_of_call`: of one call of a function, of which others are recorded. `around`: the variables of the function that it is defined in."""
         self.ctx, self.body, self.frame = ctx, body, frame
+        self._around: Value = Term("parameter", body, "@frame") if around is None else around
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[tuple[Any, Value]] = []
@@ -142,6 +158,13 @@ class Evaluation:
         self._in_turns: set[int] = set()  # their headers
         self._gathered: dict[ir.Comprehension, dict[int, _Entry]] = {}  # by turn, of those over known items
         self._early: dict[int, State] = {}  # of a block in a `try`: in front of its last call, which may raise
+
+    @classmethod
+    def of_call(cls, ctx: Context, body: ir.Body, parameters: Env) -> Self:
+        """One call of a function, from what its parameters are given."""
+        env = {name: value for name, value in parameters.items() if name != "@frame"}
+        around = parameters.get("@frame", UNKNOWN)
+        return cls(ctx, body, env, ctx.frame(body, env, around), is_of_call=True, around=around)
 
     def run(self, begins: Mapping[int, State] | None = None) -> Evaluation:
         """All blocks in reverse postorder, those of an outermost loop twice. `begins`: with which state it begins, other than at the entry."""
@@ -455,7 +478,7 @@ class Evaluation:
 
     def _enclosing(self) -> Value | None:
         """The variables of the function around this body."""
-        return self.ctx.class_frame if self.body.kind == "class" else Term("parameter", self.body, "@frame")
+        return self.ctx.class_frame if self.body.kind == "class" else self._around
 
     def _builtin(self, name: str) -> Value:
         """A name that the file does not bind: a builtin, or one of a module of which it imports every name."""
@@ -730,12 +753,41 @@ class Evaluation:
     def mapping(self, op: ir.Mapping) -> Value:
         """A dict display."""
         ctx = self.ctx
-        if op.keys and op.keys[0] is None and None not in op.keys[1:] and ctx.mode == "summary":
-            copied = self._get(op.values[0])
-            if isinstance(copied, Term) and copied.waits and containers.entries(ctx, copied) is None:
-                return self._changed_copy(op, copied)
+        open_at = [at for at, key in enumerate(op.keys) if key is None and self._is_open_mapping(op.values[at])]
+        if open_at:
+            return self._left_open(op, open_at[-1] + 1)
+        return ctx.new(self._site(op), "dict", None, self._entries(op, 0, len(op.keys)))
+
+    def _is_open_mapping(self, register: ir.Register) -> bool:
+        """True for what only a caller knows the entries of."""
+        held = self._get(register)
+        is_open = self.ctx.mode == "summary" and isinstance(held, Term) and held.waits
+        return is_open and containers.entries(self.ctx, held) is None
+
+    def _left_open(self, op: ir.Mapping, end: int) -> Value:
+        """`{**defaults, **options, "x": x}` of what only a caller knows: a copy of the parts up to the last of those, of which items are replaced."""
+        ctx, site = self.ctx, self._site(op)
+        parts: list[Value] = []
+        for is_spread, several in itertools.groupby(range(end), lambda at: op.keys[at] is None):
+            here = list(several)
+            if is_spread:
+                parts += [self._get(op.values[at]) for at in here]
+            else:
+                parts.append(
+                    ctx.new(site, "dict", None, self._entries(op, here[0], here[-1] + 1), tag=("part", here[0]))
+                )
+        merged = Term("call", Ext(library.MERGED), tuple(parts), (), site)
+        ctx.emit(merged)
+        for name, value in self._entries(op, end, len(op.keys)).items():
+            key = of_key(name[1]) if isinstance(name, tuple) else UNKNOWN
+            tensors.store_item(ctx, merged, key, value, site)
+        return merged
+
+    def _entries(self, op: ir.Mapping, begin: int, end: int) -> dict[Any, Value]:
+        """What some of the entries of a display are."""
+        ctx = self.ctx
         fields: dict[Any, Value] = {}
-        for key_register, value_register in zip(op.keys, op.values, strict=True):
+        for key_register, value_register in zip(op.keys[begin:end], op.values[begin:end], strict=True):
             value = self._get(value_register)
             if key_register is None:
                 held = containers.entries(ctx, value)
@@ -750,16 +802,7 @@ class Evaluation:
             else:
                 _add(fields, value)
                 containers.add_key(fields, key)
-        return ctx.new(self._site(op), "dict", None, fields)
-
-    def _changed_copy(self, op: ir.Mapping, held: Term) -> Value:
-        """`{**batch, "x": x}` of what only a caller knows: a copy, of which items are replaced."""
-        copy = Term("call", Ext("builtins.dict"), (held,), (), self._site(op))
-        self.ctx.emit(copy)
-        for key, value in zip(op.keys[1:], op.values[1:], strict=True):
-            named = reading.of_member(self.ctx, UNKNOWN if key is None else self._get(key))
-            tensors.store_item(self.ctx, copy, named, self._get(value), self._site(op))
-        return copy
+        return fields
 
     def comprehension(self, op: ir.Comprehension) -> Value:
         """What a comprehension gives: item by item, where it goes over items that are known."""
@@ -961,6 +1004,8 @@ class Evaluation:
             value = self._part(value, step)
         if kind == "sized":
             return conditions.is_sized(self.ctx, value, *given)
+        if kind == "mapping":
+            return conditions.is_instance(self.ctx, value, Ext("collections.abc.Mapping"))
         asked = reading.of_member(self.ctx, self._get(given[0]))
         if kind == "key":
             return conditions.contains(self.ctx, asked, value)
@@ -977,6 +1022,8 @@ class Evaluation:
             return reading.unpacked(ctx, value, int(given[0]), int(given[0]) + 1 + int(given[1]), starred=True)
         if kind == "key":
             return reading.item(ctx, value, self._get(int(given[0])))
+        if kind == "others":
+            return ctx.call(Ext(library.OTHERS), [value, *(self._get(int(one)) for one in given)], {}, None)
         if kind == "attribute":
             return reading.attribute(ctx, value, str(given[0]))
         if kind == "position":

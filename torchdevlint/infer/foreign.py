@@ -327,7 +327,7 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         return _converted(ctx, first, keywords, site)
     if name == "torch.tensor" and keywords.get("device", NONE) == NONE:
         data = args[0] if args else keywords.get("data", UNKNOWN)
-        copied = _copied(data)
+        copied = _copied(data) if ctx.default() is None else None
         if copied is not None:
             return copied
         if ctx.mode == "summary" and is_open(data) and data.waits and not annotated.is_number(data):
@@ -509,10 +509,10 @@ def _may_be_made_of_tensors(value: Value) -> bool:
 
 
 def _converted(ctx: Context, first: Value, keywords: Keywords, site: Site | None) -> Value:
-    """`torch.as_tensor`: a tensor stays where it is."""
-    given = keywords.get("device", NONE)
-    if given != NONE:
-        place = devices.as_device(ctx, given)
+    """`torch.as_tensor`: a tensor stays where it is, unless there is a default device (torch/utils/_device.py)."""
+    given, default = keywords.get("device", NONE), ctx.default()
+    if given != NONE or default is not None:
+        place = devices.as_device(ctx, given) if given != NONE or default is None else default
         return Tensor(place, tensors.rank_of_data(ctx, first), site if place == HOST else None)
     several = alternatives(first)
     if any(map(is_open, several)):  # an array or a number as well as a tensor

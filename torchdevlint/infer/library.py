@@ -30,6 +30,7 @@ from torchdevlint.infer.values import (
     NOWHERE,
     NUMBER,
     OTHER,
+    SLICE,
     TRUE,
     UNKNOWN,
     Args,
@@ -51,10 +52,12 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    as_key,
     is_open,
     join,
     lift,
     unknown,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -523,6 +526,45 @@ def _decorated(call: Call) -> Value:
     return made
 
 
+def _is_open(call: Call) -> bool:
+    return call.ctx.mode == "summary" and any(waits(one) and not isinstance(one, Ref) for one in call.args)
+
+
+def _left_open(call: Call) -> Value:
+    """The call, for a caller who knows what it is given."""
+    left = Term("call", Ext(call.name), tuple(call.args), (), call.site)
+    call.ctx.emit(left)
+    return left
+
+
+def _others(call: Call) -> Value:
+    """`case {"x": x, **others}`: a dict without some of its keys."""
+    if _is_open(call):
+        return _left_open(call)
+    held, keys = containers.entries(call.ctx, call.at(0)), {as_key(one) for one in call.args[1:]}
+    if held is None:
+        return UNKNOWN
+    return call.made(
+        "dict", {key: one for key, one in held.items() if not (isinstance(key, tuple) and Const(key[1]) in keys)}
+    )
+
+
+def _merged(call: Call) -> Value:
+    """`{**first, **second}`: what stands last holds."""
+    if _is_open(call):
+        return _left_open(call)
+    fields: dict[Any, Value] = {}
+    for one in call.args:
+        held = containers.entries(call.ctx, one)
+        if held is None:
+            more = reading.item(call.ctx, one, SLICE)
+            fields["*"] = join(fields["*"], more) if "*" in fields else more
+        else:
+            fields.update(held)
+    return call.made("dict", fields)
+
+
+MERGED, OTHERS = "builtins.dict.merged", "builtins.dict.others"  # a display of dicts, and what a pattern leaves of one
 _THREAD, _POOL, _FUTURE = "threading.Thread", "concurrent.futures.Executor", "concurrent.futures.Future"
 _SCALER = "torch.amp.GradScaler"
 _VARIABLE, STACK = "contextvars.ContextVar", "contextlib.ExitStack"
@@ -887,6 +929,8 @@ _TABLE: dict[str, Row] = {
     **_rows("contextlib.", "closing aclosing", _closing),
     "contextlib.left": _left,
     "contextlib.decorated": _decorated,
+    MERGED: _merged,
+    OTHERS: _others,
     options.PARSER: _object(options.PARSER),
     "contextvars.ContextVar": _object(_VARIABLE),
     **_rows("asyncio.", "run create_task ensure_future wait_for shield", _first),  # a coroutine is what it gives

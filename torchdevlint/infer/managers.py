@@ -6,6 +6,7 @@ So what is inside finds what the first part has done, and what comes behind it w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.evaluation import Evaluation, under_conditions
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 MANAGER = "manager"
 """The kind of object that a call of such a function gives: its class is the function, its attributes are the variables."""
 _WAITS_AT = ".@yield"  # where the body waits: the index of a block, or one of several
+_FRAME = ".@own"  # the frame of its variables, where functions in it need one
 _MOST_NESTED = 4  # of one function in itself
 
 
 def pauses(body: ir.Body) -> dict[int, int]:
     """Where the body of such a function waits, by block, the position of its `yield`. None of a body that is not to be run in two parts."""
-    if not body.is_generator or body.functions or not any(_makes_manager(name) for name in body.decorators):
+    if not body.is_generator or not any(_makes_manager(name) for name in body.decorators):
         return {}
     cfg, found = Cfg.of(body), dict[int, int]()
     for number in cfg.order:
@@ -55,13 +57,15 @@ def made(ctx: Context, function: Func, parameters: Env, site: Site | None) -> Re
 def enter(ctx: Context, manager: Ref, rec: Rec, site: Site | None) -> Value:
     """What `with` binds, once the first part has run."""
     around = ctx.facts
-    first = _run(ctx, rec, site, lambda: _FirstPart(ctx, _body(rec), _variables(rec), None, is_of_call=True).run())
+    first = _run(ctx, rec, site, lambda: _FirstPart.of_call(ctx, _body(rec), _variables(rec)).run())
     if not isinstance(first, _FirstPart) or not first.reached:
         return UNKNOWN
     here = join_states([*first.reached.values()])
     ctx.heap = here.heap
     for name, value in {**here.env, **first.held()}.items():
         ctx.put(manager, f".{name}", value)
+    if first.frame is not None:
+        ctx.put(manager, _FRAME, first.frame)
     several: list[tuple[Facts, Value]] = [
         (state.facts - around, Const(number)) for number, state in first.reached.items()
     ]
@@ -72,12 +76,12 @@ def enter(ctx: Context, manager: Ref, rec: Rec, site: Site | None) -> Value:
 def leave(ctx: Context, rec: Rec, site: Site | None) -> None:
     """Runs the second part of what was entered."""
     begins: dict[int, State] = {}
-    variables = _variables(rec)
+    body, variables = _body(rec), _variables(rec)
     for facts, place in options_of(rec.at(_WAITS_AT, NONE)):
         if isinstance(place, Const) and isinstance(place.value, int) and consistent(facts, ctx.facts):
             begins[place.value] = State(dict(variables), dict(ctx.heap), ctx.facts | facts)
     if begins:
-        _run(ctx, rec, site, lambda: _SecondPart(ctx, _body(rec), variables, None, is_of_call=True).run(begins))
+        _run(ctx, rec, site, lambda: _SecondPart.of_rest(ctx, body, rec).run(begins))
 
 
 def _body(rec: Rec) -> ir.Body:
@@ -86,7 +90,7 @@ def _body(rec: Rec) -> ir.Body:
 
 
 def _variables(rec: Rec) -> Env:
-    return {name: value for name, value in rec.attributes.items() if not name.startswith("@")}
+    return {name: value for name, value in rec.attributes.items() if name == "@frame" or not name.startswith("@")}
 
 
 def _run(ctx: Context, rec: Rec, site: Site | None, run: Callable[[], Evaluation]) -> Evaluation | None:
@@ -102,15 +106,16 @@ def _run(ctx: Context, rec: Rec, site: Site | None, run: Callable[[], Evaluation
 class _Part(Evaluation):
     """A part of the body: registers of the first one that the second one reads are kept among the variables, as "%" and a number."""
 
-    def __init__(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None, *, is_of_call: bool = False) -> None:
-        super().__init__(ctx, body, env, frame, is_of_call=is_of_call)
-        self._pauses = pauses(body)
+    @cached_property
+    def _pauses(self) -> dict[int, int]:
+        return pauses(self.body)
 
 
 class _FirstPart(_Part):
-    def __init__(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None, *, is_of_call: bool = False) -> None:
-        super().__init__(ctx, body, env, frame, is_of_call=is_of_call)
-        self.reached: dict[int, State] = {}
+    @cached_property
+    def reached(self) -> dict[int, State]:
+        """How it came to each `yield`."""
+        return {}
 
     def operations(self, block: ir.Block) -> Sequence[ir.Op]:
         """Those up to its `yield`."""
@@ -139,13 +144,17 @@ class _FirstPart(_Part):
 
 
 class _SecondPart(_Part):
-    def __init__(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None, *, is_of_call: bool = False) -> None:
-        super().__init__(ctx, body, env, frame, is_of_call=is_of_call)
-        self.registers = {int(name[1:]): value for name, value in env.items() if name.startswith("%")}
-        for number, at in self._pauses.items():
+    @classmethod
+    def of_rest(cls, ctx: Context, body: ir.Body, rec: Rec) -> _SecondPart:
+        """Of what has been entered."""
+        variables = _variables(rec)
+        made = cls(ctx, body, variables, rec.fields.get(_FRAME), is_of_call=True, around=rec.at(".@frame"))
+        made.registers = {int(name[1:]): value for name, value in variables.items() if name.startswith("%")}
+        for number, at in made._pauses.items():
             op = body.blocks[number].ops[at]
             assert isinstance(op, ir.Yield)
-            self.registers[op.dst] = NONE  # nothing is sent
+            made.registers[op.dst] = NONE  # nothing is sent
+        return made
 
     def operations(self, block: ir.Block) -> Sequence[ir.Op]:
         """Those behind its `yield`."""

@@ -99,6 +99,7 @@ class Replay:
         self._made_under: dict[Facts, set[Any]] = {}  # objects that there are on one side alone
         self._begun = ctx.facts
         self._doing: Claim | Term | None = None  # the event
+        self.is_anew = False  # the body is run, and not its summary
         self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
 
@@ -133,7 +134,7 @@ class Replay:
     def run_anew(self, run: Callable[[], _Made]) -> _Made:
         """The body itself under actual parameters, or a part of it."""
         ctx, body = self.ctx, self.body
-        saved = ctx.stack, ctx.chain, ctx.calls, ctx.unit
+        saved, self.is_anew = (ctx.stack, ctx.chain, ctx.calls, ctx.unit), True
         ctx.stack, ctx.calls, ctx.unit = (*ctx.stack, body), (*ctx.calls, self), ctx.analysis.unit_of(body)
         if self.site is not None:
             ctx.chain = (self.site, *ctx.chain)

@@ -55,11 +55,9 @@ def _has_known_items(ctx: Context, value: Value, least: int) -> bool:
 
 
 def gone_over(body: ir.Body) -> tuple[tuple[str, ...], ...]:
-    """The parameters, and attributes of them, that a small body goes over: `("self", "names")`. None of a generator, and of what holds functions."""
-    is_plain = body.kind == "function" and not (body.functions or body.is_generator or body.is_async)
-    if not is_plain or body.parent is None or body.parent.kind not in ("module", "class"):
-        return ()
-    if sum(len(block.ops) for block in body.blocks) > _MOST_OPERATIONS:
+    """The parameters, and attributes of them, that a small body goes over: `("self", "names")`. None of a generator."""
+    is_plain = body.kind == "function" and not (body.is_generator or body.is_async)
+    if not is_plain or sum(len(block.ops) for block in body.blocks) > _MOST_OPERATIONS:
         return ()
     return tuple(dict.fromkeys(_paths(body)))
 

@@ -291,7 +291,7 @@ class Opaque(ValueOp):
     """A value that nothing is known of (pattern captures, syntax newer than this program).
 
     A capture of `match` has the subject as its operand and a `path` of steps to the part that it captures: ("item", index), ("rest", first,
-    how many follow), ("key", register), ("others",) of a mapping, ("attribute", name), ("position", index) of a class pattern.
+    how many follow), ("key", register), ("others", registers of keys) of a mapping, ("attribute", name), ("position", index) of a class pattern.
     """
 
     operands: tuple[Register, ...] = ()
@@ -303,7 +303,7 @@ class Matches(ValueOp):
     """Whether a subject of `match` fits a pattern: all of the tests hold.
 
     A test has its kind, the path to a part of the subject (see `Opaque`), and what it asks: ("equal", path, register), ("class", path,
-    register), ("key", path, register), ("sized", path, count, whether there may be more), ("any", path, tests, tests, ...).
+    register), ("mapping", path), ("key", path, register), ("sized", path, count, whether there may be more), ("any", path, tests, tests, ...).
     """
 
     subject: Register

@@ -120,12 +120,15 @@ def _sequence(b: BodyBuilder, pattern: ast.MatchSequence, captures: Captures) ->
 
 
 def _mapping(b: BodyBuilder, pattern: ast.MatchMapping, captures: Captures) -> None:
+    captures.ask("mapping")
+    names: list[int] = []
     for key, element in zip(pattern.keys, pattern.patterns, strict=True):
         name = evaluate(b, key)
+        names.append(name)
         captures.ask("key", name)
         with captures.inside("key", name):
             _pattern(b, element, captures)
-    captures.note(pattern, pattern.rest, "others")
+    captures.note(pattern, pattern.rest, "others", *names)
 
 
 def _class(b: BodyBuilder, pattern: ast.MatchClass, captures: Captures) -> None:
