@@ -71,6 +71,7 @@ MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fix
 MOST_DEEP = 14
 _MOST_PARTS = 5  # objects in objects that are looked into for one whose place is known
 _MOST_CALLEES = 4
+_FORWARD = ".forward"
 _OF_TORCH = Const("pt")  # as `return_tensors`
 
 Arguments = Sequence[Value]
@@ -219,6 +220,9 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
 
 
 def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
+    replaced = rec.fields.get(_FORWARD) if rec.kind == "module" else None
+    if replaced is not None:  # `module.forward = wrapped`
+        return call(ctx, replaced, args, keywords, site)
     if isinstance(rec.cls, Cls):
         names = ("__call__", "forward") if rec.kind == "module" else ("__call__",)
         for name in names:

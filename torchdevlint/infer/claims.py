@@ -426,15 +426,21 @@ def _judge(
     if kind == "index" and b.tensor.rank in (0, None):
         return False  # read as a number, or it may be (torch/csrc/autograd/python_variable_indexing.cpp)
     host, other = a.tensor, b.tensor
-    if host.device != HOST or host.origin is None or a.is_moved or (ctx.is_first and a.is_replaced):
+    if host.device != HOST or a.is_moved or (ctx.is_first and a.is_replaced):
         return False
     is_alike = other.rank in (0, None) or a.operand.tolerant != "all"
     if a.operand.tolerant and host.rank in (0, None) and is_alike:
         return False
     if ctx.mode == "summary" and host.implicit == "default" and ctx.unit.sets_default:
         return False  # the default device at the call decides
-    if ctx.mode == "root" and host.implicit in ("default", "import") and host.origin.unit.default_set_elsewhere:
+    if (
+        ctx.mode == "root"
+        and host.implicit in ("default", "import")
+        and host.origin is not None
+        and host.origin.unit.default_set_elsewhere
+    ):
         return False  # the files that import this one run it under another default device
+    is_of_nowhere = host.origin is None  # a caller has told that it is on the CPU, and nobody where it was made
     if _has_moved_since(ctx, host):
         host = replace(host, origin=None)  # moving the module mends nothing
     roles = (a.operand.role, b.operand.role)
@@ -444,6 +450,8 @@ def _judge(
         may_be_apart = a.may_be_apart or b.may_be_apart
         may_differ = weak or may_be_apart or ctx.is_later_turn or _are_unrelated(a.guards, b.guards)
         sometimes = may_differ or a.varies or b.varies or is_told(other.device)
+        if is_of_nowhere and sometimes:
+            return False
         fault = Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes, may_differ=may_differ)
         ctx.analysis.report(_told_of(ctx, fault, a), ctx)
     elif (
@@ -451,7 +459,7 @@ def _judge(
         and (ctx.mode == "root" or (other.device.op in ("near", "as_device") and not waits(other.device)))
         and not weak
         and other.device.op in ("own", "as_device", "near", "device_of")
-        and not b.may_be_host
+        and not (b.may_be_host or is_of_nowhere)
     ):
         ctx.analysis.report(_told_of(ctx, Fault("open", kind, site, host, other, roles, chain), a), ctx)
     return False

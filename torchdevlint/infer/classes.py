@@ -465,8 +465,8 @@ _DELETING = ("__delattr__", "deleter", 2, "fdel", "__delete__")
 
 def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value | None:
     """What is called for `value.name = ...`: the class's `__setattr__`, the setter of a property, the `__set__` of a descriptor; None where it is a
-    plain attribute. `by` is "raw_set" where `object.__setattr__` asks, and "dict_set" where it is an item of `value.__dict__`; "del" and "raw_del"
-    ask what is called for `del value.name`.
+    plain attribute. `by` is "raw_set" where `super().__setattr__` asks, "raw_object_set" where `object.__setattr__` does, and "dict_set" where it
+    is an item of `value.__dict__`; "del" and "raw_del" ask what is called for `del value.name`.
     """
     special_name, role, position, keyword, of_descriptor = _DELETING if by.endswith("del") else _SETTING
     rec = ctx.rec(value)

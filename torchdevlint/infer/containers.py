@@ -473,6 +473,8 @@ def copied(
     made = special(ctx, value, "__deepcopy__" if deep else "__copy__", [OTHER] if deep else [], site)
     if made is not None:
         return made
+    if rec.kind == "module" and not deep:
+        return value  # it holds the same parameters, in the same dicts: both are moved, and both get what is replaced
     ref = done[value] = ctx.new(site, rec.kind, rec.cls, {}, tag=("copy", _root(value.place)))
     done[ref] = ref  # a copy in a loop is one object, which may hold itself
 

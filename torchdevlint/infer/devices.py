@@ -308,6 +308,10 @@ def move_itself(ctx: Context, module: Ref, place: Place, site: Site | None) -> N
         ctx.heap[module] = ctx.heap[module].without(LEFT)
 
 
+HIDDEN = "@hidden"
+"""Before the field of an attribute that `nn.Module.__setattr__` has not seen: `object.__setattr__(self, "teacher", teacher)`."""
+
+
 def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | None = None) -> None:
     """Moves a module in place, with its parameters, buffers and submodules."""
     if isinstance(value, Term):
@@ -328,7 +332,11 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
             ctx.analysis.heard.placed |= {(one, place == HOST) for one in classes_of}
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
     for key, content in rec.fields.items():
-        if (isinstance(key, str) and key.startswith("@")) or key == "default":
+        if (
+            (isinstance(key, str) and key.startswith("@"))
+            or key == "default"
+            or rec.fields.get(f"{HIDDEN}{key}") is True
+        ):
             continue
         fields[key] = _moved_with(ctx, content, place, seen)
         if isinstance(rec.cls, Ext) and rec.cls.name in _OF_MODULES:

@@ -190,7 +190,7 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
     if last in ("__init__", "forward") and args and ctx.stubs.module_class(owner) is not None:
         return modules.inherited(ctx, owner, last, args, keywords, site)
     if last in PROTOCOLS and owner in protocols.OWNERS and args:
-        return protocols.method(ctx, args[0], last, args[1:], site)
+        return protocols.method(ctx, args[0], last, args[1:], site, is_of_object=owner == "builtins.object")
     if root == "builtins":
         return python_calls.builtin(ctx, name[9:], args, keywords, site)
     if root == "torch":
@@ -358,6 +358,10 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
     if name in _CALLS_WITH_PARAMETERS:
         module, state = _at(args, 0, keywords, "module"), _at(args, 1, keywords, "parameter_and_buffer_dicts")
         given = _at(args, 2, keywords, "args")
+        if ctx.mode == "summary" and is_open(module):
+            from torchdevlint.infer.calls import residual
+
+            return residual(ctx, Ext(name), args, keywords, site)
         with modules.having(ctx, module, state):
             return ctx.call(module, [Star(given) if reading.items(ctx, given) is not None else given], {}, site)
     if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):

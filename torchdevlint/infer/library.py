@@ -746,6 +746,11 @@ def _parametrized(call: Call) -> Value:
     return module
 
 
+def _restored(call: Call) -> Value:
+    """`torch.serialization.default_restore_location(storage, location)`."""
+    return devices.move(call.ctx, call.at(0, "storage"), devices.as_device(call.ctx, call.at(1, "location")), call.site)
+
+
 def _averaged(call: Call) -> Value:
     from torchdevlint.infer import modules
 
@@ -1028,6 +1033,7 @@ _TABLE: dict[str, Row] = {
     **_rows("torch.nn.", "Embedding.from_pretrained EmbeddingBag.from_pretrained", _made_of_weights),
     **pretrained.ROWS,
     "torch.optim.swa_utils.AveragedModel": _averaged,
+    "torch.serialization.default_restore_location": _restored,
     "torch.optim.swa_utils.update_bn": _updated,
     **_rows("torch.autograd.functional.", "vjp jvp hvp vhp", lambda call: Tup((_of_inputs(call), call.at(1)))),
     **_rows("torch.autograd.functional.", "jacobian hessian", _derived),

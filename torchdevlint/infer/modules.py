@@ -635,7 +635,13 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         return ref
     if name == "register_buffer":
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
-        _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), _part(followed(ctx, value)))
+        named = args[0] if args else keywords.get("name", UNKNOWN)
+        _register(ctx, ref, named, _part(followed(ctx, value)))
+        persistent = args[2] if len(args) > 2 else keywords.get("persistent", TRUE)
+        if isinstance(named, Const):
+            ctx.put(ref, f"{_BUFFER}.{named.value}", True)
+            if persistent == FALSE:
+                ctx.put(ref, f"{_TRANSIENT}.{named.value}", True)
         return NONE
     if name in ("register_parameter", "add_module", "register_module") and len(args) > 1:
         _register(ctx, ref, args[0], _part(args[1]))
@@ -654,7 +660,8 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name in _SELF:
         return ref
     if name in _LISTED or name in ("get_parameter", "get_buffer"):
-        own = held_by(ctx, rec)
+        own = held_by(ctx, rec, buffers="parameters" not in name, parameters="buffers" not in name)
+        own = own or held_by(ctx, rec)
         first = args[0] if args else UNKNOWN
         if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
             return own[first.value]
@@ -668,16 +675,22 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
             is_known = pairs and len(pairs) == len(own) <= MOST_ALTERNATIVES
             pair = one_of(list(pairs)) if is_known else Tup((NUMBER, one))
             return ctx.new(site, "generator", None, {"*": pair}, tag=name)
-        fields = {("k", key) if key != "*" else key: plain(kept) for key, kept in own.items()}
+        fields = {
+            ("k", key) if key != "*" else key: plain(kept)
+            for key, kept in own.items()
+            if rec.fields.get(f"{_TRANSIENT}.{key}") is not True
+        }
         return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
     if name == "get_submodule" and args and isinstance(args[0], Const):
         return dict(within(ctx, ref)).get(str(args[0].value), UNKNOWN)
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
-        devices.move_module(ctx, ref, NOWHERE)  # its parameters are those of the file
+        _assign_state(ctx, ref, rec, ctx.rec(args[0]) if args else None)
     if name in ("append", "insert", "extend") and args:
         given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
         ctx.add(ref, "*", given)
         return ref
+    if name == "forward" and isinstance(rec.cls, Ext):
+        return call(ctx, ref, rec, args, keywords, site)
     if name in ("forward", "__call__") or (name == "generate" and _is_of_transformers(rec)):
         return ctx.call(ref, args, keywords, site)
     inside = within(ctx, ref, deep=1 if "children" in name else 4) if name in _OF_PARTS else []
@@ -712,8 +725,10 @@ def _set_training(ctx: Context, value: Value, mode: Value, deep: int = 6) -> Non
 @contextmanager
 def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
     """A module with other parameters and buffers for a while, which are where they are given."""
-    rec = ctx.heap.get(given) if isinstance(given, Ref) else None
-    parts = list(rec.items.values()) if rec is not None else []
+    dicts = [
+        ctx.rec(one) for one in (given.items if isinstance(given, Tup) else (given,))
+    ]  # of parameters, and of buffers
+    parts = next((list(rec.items.values()) for rec in dicts if rec is not None and rec.items), [])
     saved = ctx.heap
     if parts and isinstance(module, Ref):
         ctx.heap = dict(saved)
@@ -736,6 +751,18 @@ def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
             ctx.put(ref, f"{_REGISTERED}.{given}", ctx.facts)
 
 
+_BUFFER, _TRANSIENT = "@buffer ", "@transient "  # before the field of a buffer, and of one that no state dict holds
+
+
+def _assign_state(ctx: Context, ref: Ref, rec: Rec, state: Rec | None) -> None:
+    """`load_state_dict(state, assign=True)`: the parameters and buffers are those of the state, where they are."""
+    held = list(state.items.values()) if state is not None else []
+    devices.move_module(ctx, ref, devices.device_of(ctx, join(*held)) if held else NOWHERE)
+    for key, content in rec.fields.items():
+        if rec.fields.get(f"{_TRANSIENT}{key}") is True:
+            ctx.put(ref, key, content)
+
+
 def weights(rec: Rec) -> Tensor:
     """A parameter of a module. On the CPU it is there because nobody said where, unless the module was made for a device."""
     place: Place = rec.fields.get("@device", NOWHERE)
@@ -754,7 +781,9 @@ def plain(value: Value) -> Value:
     return for_each(lambda one: tensors.plain(one) if isinstance(one, Tensor) else one, value)
 
 
-def held_by(ctx: Context, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
+def held_by(
+    ctx: Context, rec: Rec, prefix: str = "", deep: int = 4, *, buffers: bool = True, parameters: bool = True
+) -> dict[str, Value]:
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
@@ -767,9 +796,10 @@ def held_by(ctx: Context, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str
             continue
         inner = ctx.heap.get(content) if isinstance(content, Ref) else None
         if all(isinstance(one, Tensor) and one.follows for one in alternatives(content)):
-            found[prefix + name] = content
+            if buffers if rec.fields.get(f"{_BUFFER}{key}") is True else parameters:
+                found[prefix + name] = content
         elif inner is not None and inner.kind == "module" and deep:
-            below = held_by(ctx, inner, f"{prefix}{name}.", deep - 1)
+            below = held_by(ctx, inner, f"{prefix}{name}.", deep - 1, buffers=buffers, parameters=parameters)
             both = [one for one in (found.get("*"), below.get("*")) if one is not None]
             found |= below
             if both:
@@ -828,6 +858,8 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
                 key: _kept(ctx, content, name) if key != "default" else content for key, content in rec.fields.items()
             }
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
+    if by in ("dict_set", "raw_object_set"):
+        ctx.put(target, f"{devices.HIDDEN}.{name}", True)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
 
 
@@ -865,7 +897,7 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
             key = "." + paths.glob_of(one)
             several += [(NO_FACTS, rec.fields[key]) for rec in recs if rec is not None and key in rec.fields]
             several += options_of(value)
-        elif by in ("set", "raw_set", "dict_set"):
+        elif not by.endswith("del"):
             _store_anywhere(ctx, target, one, value, by)
     for key, several in found.items():
         store_attribute(ctx, target, key, join(*(kept for _, kept in several)), by=by)

@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 OWNERS = frozenset({"builtins.object", "builtins.dict", "torch.nn.Module", "collections.OrderedDict"})
 
 
-def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site | None) -> Value:
-    """`super().name(*args)` in a method of `value`, and `object.name(value, *args)`."""
+def method(
+    ctx: Context, value: Value, name: str, args: list[Value], site: Site | None, *, is_of_object: bool = False
+) -> Value:
+    """`super().name(*args)` in a method of `value`, and `object.name(value, *args)`, which says that it is that of `object`."""
     if name == "__setattr__" and len(args) > 1:
-        modules.store_named(ctx, value, args[0], args[1], by="raw_set")
+        modules.store_named(ctx, value, args[0], args[1], by="raw_object_set" if is_of_object else "raw_set")
         return NONE
     if name == "__delattr__" and args:
         modules.store_named(ctx, value, args[0], NOTHING, by="raw_del")

@@ -523,9 +523,9 @@ class Replay:
         return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)
 
 
-_MAY_CHANGE = frozenset({"moved", "carried", "set", "raw_set", "dict_set"})
+_MAY_CHANGE = frozenset({"moved", "carried", "set", "raw_set", "raw_object_set", "dict_set"})
 _DOES = frozenset(  # once for each call
-    "call moved stored held renewed set raw_set dict_set del raw_del saved loaded enter left carried handed".split()
+    "call moved stored held renewed set raw_set raw_object_set dict_set del raw_del saved loaded enter left carried handed".split()
 )
 
 _AS_IT_IS = nullcontext()
@@ -720,6 +720,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "type": lambda here, term: call(here.ctx, Ext("builtins.type"), here.all_of(term.args[:1]), {}, here.site),
     "set": _set,
     "raw_set": _set,
+    "raw_object_set": _set,
     "dict_set": _set,
     "del": _set,
     "raw_del": _set,

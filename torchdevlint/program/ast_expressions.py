@@ -58,7 +58,7 @@ def optional(b: BodyBuilder, node: ast.expr | None) -> Register | None:
 
 
 def _name(b: BodyBuilder, node: ast.Name) -> Register:
-    name = node.id
+    name = b.mangled(node.id) if b.body.kind == "class" else node.id
     b.words.add(name)
     if b.renames:
         name = b.renames.get(name, name)
@@ -118,7 +118,7 @@ def _postfix(b: BodyBuilder, node: Any) -> Register:
         node = chain.pop()
         kind = type(node)
         if kind is ast.Attribute:
-            name = node.attr
+            name = b.mangled(node.attr)
             b.words.add(name)
             dst = b.add(Attribute(node, b.register(), value, name))
         elif kind is ast.Call:
@@ -366,7 +366,7 @@ def _lambda(b: BodyBuilder, node: ast.Lambda) -> Register:
 def store(b: BodyBuilder, target: Any, value: Register, annotation: Annotation | None = None) -> None:
     kind = type(target)
     if kind is ast.Name:
-        name = target.id
+        name = b.mangled(target.id) if b.body.kind == "class" else target.id
         b.words.add(name)
         if b.renames:
             name = b.renames.get(name, name)
@@ -374,8 +374,9 @@ def store(b: BodyBuilder, target: Any, value: Register, annotation: Annotation |
         b.ops.append(Store(target, name, value, annotation))
     elif kind is ast.Attribute:
         holder = evaluate(b, target.value)
-        b.words.add(target.attr)
-        b.ops.append(StoreAttribute(target, holder, target.attr, value, annotation))
+        name = b.mangled(target.attr)
+        b.words.add(name)
+        b.ops.append(StoreAttribute(target, holder, name, value, annotation))
     elif kind is ast.Subscript:
         holder = evaluate(b, target.value)
         index = evaluate(b, target.slice)

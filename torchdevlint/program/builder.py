@@ -78,6 +78,14 @@ def property_role(name: str, decorators: Sequence[str]) -> str:
     return next((role for role in roles if any(f".{one}".endswith(f".{name}.{role}") for one in decorators)), "")
 
 
+def _private_prefix(body: Body | None) -> str:
+    """What Python writes in front of private names in a body: an underscore and the name of the class around it; "" where there is none."""
+    while body is not None and body.kind != "class":
+        body = body.parent
+    name = body.name.lstrip("_") if body is not None else ""
+    return f"_{name}" if name else ""
+
+
 class BodyBuilder:
     """One body while it is lowered."""
 
@@ -89,6 +97,7 @@ class BodyBuilder:
         "live",
         "loops",
         "ops",
+        "private",
         "program",
         "reached",
         "registers",
@@ -103,6 +112,7 @@ class BodyBuilder:
         self.program = program
         self.words = program.words
         self.body = body
+        self.private = _private_prefix(body)
         self.registers: Register = 0
         self.loops: tuple[int, ...] = ()
         self.withs: tuple[Register, ...] = ()
@@ -116,6 +126,11 @@ class BodyBuilder:
         self.block = self.new_block()
         self.ops: list[Op] = self.block.ops
         program.bodies.append(body)
+
+    def mangled(self, name: str) -> str:
+        """An attribute's name as it is kept: `self.__x` in a class `Net` is `self._Net__x` (Python's language reference, 6.2.1)."""
+        is_private = name[:2] == "__" and self.private and name[-2:] != "__"
+        return f"{self.private}{name}" if is_private else name
 
     def finish(self) -> None:
         """Closes the body: how many registers it has and which of its names are its own."""

@@ -134,11 +134,12 @@ def _annotated_assign(b: BodyBuilder, node: ast.AnnAssign) -> None:
     if node.value is not None:
         store(b, target, evaluate(b, node.value), annotation)
     elif isinstance(target, ast.Name):
-        b.words.add(target.id)
-        b.body.local_names.add(target.id)
-        b.ops.append(Declare(target, target.id, annotation))
+        name = b.mangled(target.id) if b.body.kind == "class" else target.id
+        b.words.add(name)
+        b.body.local_names.add(name)
+        b.ops.append(Declare(target, name, annotation))
     elif isinstance(target, ast.Attribute):
-        b.words.add(target.attr)
+        b.words.add(b.mangled(target.attr))
         evaluate(b, target.value)
 
 
@@ -147,8 +148,8 @@ def _augmented_assign(b: BodyBuilder, node: ast.AugAssign) -> None:
     holder = index = -1
     if isinstance(target, ast.Attribute):
         holder = evaluate(b, target.value)
-        b.words.add(target.attr)
-        old = b.add(Attribute(target, b.register(), holder, target.attr))
+        b.words.add(b.mangled(target.attr))
+        old = b.add(Attribute(target, b.register(), holder, b.mangled(target.attr)))
     elif isinstance(target, ast.Subscript):
         holder = evaluate(b, target.value)
         index = evaluate(b, target.slice)
@@ -158,7 +159,7 @@ def _augmented_assign(b: BodyBuilder, node: ast.AugAssign) -> None:
     value = evaluate(b, node.value)
     dst = b.add(AugmentedAssign(node, b.register(), OPERATORS[type(node.op)], old, value))
     if isinstance(target, ast.Attribute):
-        b.ops.append(StoreAttribute(target, holder, target.attr, dst))
+        b.ops.append(StoreAttribute(target, holder, b.mangled(target.attr), dst))
     elif isinstance(target, ast.Subscript):
         b.ops.append(StoreSubscript(target, holder, index, dst))
     elif isinstance(target, ast.Name):
@@ -194,8 +195,8 @@ def _delete(b: BodyBuilder, node: ast.Delete | ast.Tuple | ast.List) -> None:
             b.body.local_names.add(target.id)
             b.ops.append(Delete(target, target.id))
         elif isinstance(target, ast.Attribute):
-            b.words.add(target.attr)
-            b.ops.append(DeleteAttribute(target, evaluate(b, target.value), target.attr))
+            b.words.add(b.mangled(target.attr))
+            b.ops.append(DeleteAttribute(target, evaluate(b, target.value), b.mangled(target.attr)))
         elif isinstance(target, ast.Subscript):
             holder = evaluate(b, target.value)
             b.ops.append(DeleteSubscript(target, holder, evaluate(b, target.slice)))
@@ -250,7 +251,8 @@ def _type_alias(b: BodyBuilder, node: Any) -> None:
 
 def _function(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators, registers = _decorators(b, node.decorator_list)
-    inner = b.function("function", node.name, node, property_role(node.name, decorators))
+    name = b.mangled(node.name) if b.body.kind == "class" else node.name
+    inner = b.function("function", name, node, property_role(node.name, decorators))
     body = inner.body
     body.decorators = decorators
     body.decorator_registers = registers
@@ -258,7 +260,7 @@ def _function(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     body.parameters = parameters_of(b, inner, node.args)
     if node.returns is not None:
         body.returns = annotation_of(node.returns, b.words)
-    b.bind(named(node), node.name, b.make_function(node, inner))
+    b.bind(named(node), name, b.make_function(node, inner))
 
 
 def _function_body(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
