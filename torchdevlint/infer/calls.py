@@ -213,9 +213,15 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
     if rec.kind == "module":
         if site is not None and isinstance(rec.cls, Cls):
             ctx.analysis.heard.met.add((site, None))  # who knows the class sees what becomes of its inputs
-        args, keywords = modules.hooked(ctx, ref, list(args), keywords, site)
-        result = _result_of(ctx, ref, rec, args, keywords, site)
-        return modules.given_back(ctx, ref, list(args), keywords, result, site)
+        if ctx.running.count(ref) >= MOST_EQUAL:
+            return unknown(site)  # a hook of it calls it
+        ctx.running.append(ref)
+        try:
+            args, keywords = modules.hooked(ctx, ref, list(args), keywords, site)
+            result = _result_of(ctx, ref, rec, args, keywords, site)
+            return modules.given_back(ctx, ref, list(args), keywords, result, site)
+        finally:
+            ctx.running.pop()
     return _result_of(ctx, ref, rec, args, keywords, site)
 
 

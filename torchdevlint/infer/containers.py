@@ -86,7 +86,12 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name == "send":
         return _sent(ctx, reading.element(ctx, ref), first)
     if name in ("reverse", "rotate", "sort") and rec.kind == "list":
-        _reorder(ctx, ref, rec, name, first if args else Const(1))
+        known = reading.items(ctx, ref) if name == "sort" else None
+        in_order = None if known is None or ctx.in_loop or ctx.is_replaying else in_order_of(ctx, known, keywords)
+        if in_order is not None:
+            ctx.heap[ref] = _holding(rec, in_order)
+        else:
+            _reorder(ctx, ref, rec, name, first if args else Const(1))
         return NONE
     if name in ("_replace", "_asdict"):
         if name == "_asdict":
@@ -317,6 +322,26 @@ def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
         _take(ctx, ref, rec, Const(known.index(value)))
 
 
+def in_order_of(ctx: Context, known: list[Value], keywords: Keywords) -> list[Value] | None:
+    """Items in the order in which `sorted(items, key=..., reverse=...)` brings them; None where a key is not known."""
+    by, turned = keywords.get("key", NONE), keywords.get("reverse", Const(False))
+    keys = [_key_of_order(one if by == NONE else ctx.call(by, [one], {}, None)) for one in known]
+    if None in keys or not isinstance(turned, Const):
+        return None
+    try:
+        places = sorted(range(len(known)), key=keys.__getitem__, reverse=bool(turned.value))
+    except TypeError:  # a name and a number
+        return None
+    return [known[at] for at in places]
+
+
+def _key_of_order(key: Value) -> Any:
+    if isinstance(key, Const):
+        return key.value if isinstance(key.value, (str, int, float)) else None
+    parts = tuple(map(_key_of_order, key.items)) if isinstance(key, Tup) else (None,)
+    return None if None in parts else parts
+
+
 def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str, turned: Value) -> None:
     """The items in another order: the opposite one, or one that nobody knows."""
     known = reading.items(ctx, ref)
@@ -397,7 +422,7 @@ def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: 
     if name == "copy":
         return copied(ctx, ref, site, deep=False)
     if name == "new_child":
-        return ctx.new(site, "dict", None, {**rec.fields, **(entries(ctx, first) or {})}, tag=name)
+        return ctx.new(site, "dict", None, {**rec.fields, **(entries(ctx, first) or {}), ".parents": ref}, tag=name)
     return NONE if name == "clear" else UNKNOWN
 
 

@@ -88,6 +88,7 @@ class Context:
         self.stack: tuple[ir.Body, ...] = ()
         self.calls: tuple[Replay, ...] = ()  # of the stack
         self.entered: list[tuple[ir.Body, tuple[Value, ...]]] = []  # the calls that are run, with what they were given
+        self.running: list[Ref] = []  # the modules that are called
         self.made: set[Any] = set()
         self.raised: dict[Value, Heap] = {}  # exceptions, with the heap that they are raised in
         self.bound: dict[tuple[ir.Body, Value], list[ir.Store]] = {}  # what gives a tensor, or what may be one, a name

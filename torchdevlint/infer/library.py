@@ -264,11 +264,15 @@ def _push_and_pop(call: Call) -> Value:
 
 
 def _chain_map(call: Call) -> Value:
+    if _is_open(call):
+        return _left_open(call)
     fields: dict[Any, Value] = {}
     for one in reversed(call.args):
         rec = call.ctx.heap.get(one) if isinstance(one, Ref) else None
         fields.update(rec.fields if rec is not None else {"*": reading.item(call.ctx, one, NUMBER, call.site)})
     maps = listed(call.ctx, call.site, call.args, call.name)
+    if len(call.args) > 1:
+        fields[".parents"] = _chain_map(call._replace(args=call.args[1:], name=f"{call.name}.parents"))
     return call.made("dict", {**fields, ".maps": maps})
 
 
@@ -333,12 +337,12 @@ def _as_tuple(call: Call) -> Value:
 
 
 def _sorted(call: Call) -> Value:
-    """`sorted(names)`: of names that are known, in their order."""
-    known = reading.turns(call.ctx, call.at(0)) or []
-    names = [one.value for one in known if isinstance(one, Const) and isinstance(one.value, str)]
-    if not names or len(names) < len(known) or call.keywords:
+    """`sorted(items, key=...)`: in their order, where the keys are known."""
+    known = reading.turns(call.ctx, call.at(0))
+    in_order = containers.in_order_of(call.ctx, known, call.keywords) if known else None
+    if in_order is None:
         return call.made("list", {"*": call.each(0)})
-    return call.made("list", {("k", at): Const(name) for at, name in enumerate(sorted(names))})
+    return call.made("list", {("k", at): one for at, one in enumerate(in_order)})
 
 
 def _fields(call: Call) -> Value:
@@ -352,6 +356,10 @@ def _fields(call: Call) -> Value:
         written = reading.attribute(ctx, cls, name) if has_default else None
         is_left_out = isinstance(written, Partial) and dict(written.keywords).get("init") == FALSE
         told: dict[Any, Value] = {".name": Const(name), ".init": FALSE if is_left_out else TRUE}
+        metadata = dict(written.keywords).get("metadata") if isinstance(written, Partial) else None
+        told[".metadata"] = (
+            call.ctx.new(call.site, "dict", None, {}, tag=("metadata", name)) if metadata is None else metadata
+        )
         several.append(ctx.new(call.site, "object", None, told, tag=("field", name)))
     return Tup(tuple(several))
 

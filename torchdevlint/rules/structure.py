@@ -162,15 +162,19 @@ def runs_for_each_gpu(call: ir.Call, facts: Facts) -> bool:
 
 
 def _counts_devices(register: ir.Register, facts: Facts) -> bool:
-    written = facts.definition(register)
-    if isinstance(written, ir.Load):  # `count = torch.cuda.device_count()`
-        stores = Lookup.of(facts.body).stores(written.name)
-        written = facts.definition(stores[0].value) if len(stores) == 1 else None
-    if not isinstance(written, ir.Call):
-        return False
-    if facts.callee(written).endswith("device_count"):
-        return True
-    return any(_counts_devices(argument.value, facts) for argument in written.arguments)
+    pending, seen = [register], set[ir.Register]()  # `it = iter(it)` is written with itself
+    while pending:
+        at = pending.pop()
+        written = facts.definition(at) if at not in seen else None
+        seen.add(at)
+        if isinstance(written, ir.Load):  # `count = torch.cuda.device_count()`
+            stores = Lookup.of(facts.body).stores(written.name)
+            pending += [stores[0].value] if len(stores) == 1 else []
+        elif isinstance(written, ir.Call):
+            if facts.callee(written).endswith("device_count"):
+                return True
+            pending += [argument.value for argument in written.arguments]
+    return False
 
 
 # What gives the items of its arguments, in another container or order.
