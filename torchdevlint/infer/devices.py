@@ -370,7 +370,10 @@ def carry(ctx: Context, content: Value, place: Place) -> None:
 
 
 def _is_kept_tensor(key: object, content: Value) -> bool:
-    return isinstance(key, str) and key.startswith(".") and any(isinstance(o, Tensor) for o in alternatives(content))
+    is_attribute = isinstance(key, str) and key.startswith(".") and not key.startswith(".@")
+    return is_attribute and any(
+        isinstance(o, Tensor) or (isinstance(o, Term) and o.waits) for o in alternatives(content)
+    )
 
 
 def _placed(value: Value, place: Place) -> Value:
@@ -379,6 +382,8 @@ def _placed(value: Value, place: Place) -> Value:
         return Tensor(place, value.rank, value.origin, "", True, value.kept)
     if isinstance(value, Tup):
         return Tup(tuple(_placed(one, place) for one in value.items))
+    if isinstance(value, Term) and value.waits:
+        return Term("moved", value, place, None)
     return NONE if value == NONE else UNKNOWN
 
 

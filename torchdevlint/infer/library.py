@@ -180,9 +180,14 @@ def _reduced(call: Call) -> Value:
     known = reading.items(call.ctx, data)
     if known is not None and len(known) <= _MOST_FOLDED:
         total, *rest = [*([start] if start != NONE else []), *known] or [UNKNOWN]
-        for each in rest:
+        around = call.ctx.turns  # the functions that one turn makes are not those of another
+        for at, each in enumerate(rest):
+            call.ctx.turns = (*around, (call.site, at))
             total = call.run(function, total, each)
+        call.ctx.turns = around
         return total
+    if call.ctx.mode == "summary" and is_open(data):
+        return _left_open(call)
     one = reading.element(call.ctx, data)
     first = one if start == NONE else start
     return join(first, call.run(function, first, one))
@@ -540,7 +545,7 @@ def _is_open(call: Call) -> bool:
 
 def _left_open(call: Call) -> Value:
     """The call, for a caller who knows what it is given."""
-    left = Term("call", Ext(call.name), tuple(call.args), (), call.site)
+    left = Term("call", Ext(call.name), tuple(call.args), tuple(sorted(call.keywords.items())), call.site)
     call.ctx.emit(left)
     return left
 
@@ -616,13 +621,23 @@ def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep:
         if deep and rec is not None and rec.kind in ("list", "dict"):
             changed = {key: mapped(ctx, function, item, site, deep - 1) for key, item in rec.items.items()}
             return ctx.new(site, rec.kind, rec.cls, {**rec.fields, **changed}, tag=("mapped", part))
+        if deep and rec is not None and rec.is_named_tuple:
+            items = {item: mapped(ctx, function, item, site, deep - 1) for item in rec.items.values()}
+            fields = {key: items.get(item, item) for key, item in rec.fields.items()}
+            return ctx.new(site, rec.kind, rec.cls, fields, tag=("mapped", part))
         return ctx.call(function, [part], {}, site)
 
     return lift(one, value)
 
 
 def _mapped(position: int) -> Row:
-    return lambda call: mapped(call.ctx, call.at(position), call.at(position + 1), call.site)
+    def row(call: Call) -> Value:
+        tree = call.at(position + 1)
+        if call.ctx.mode == "summary" and is_open(tree) and tree.waits:
+            return _left_open(call)
+        return mapped(call.ctx, call.at(position), tree, call.site)
+
+    return row
 
 
 def _flattened(call: Call) -> Value:

@@ -27,6 +27,7 @@ from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, moved_in_turn, renewal
 from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
+    ACCELERATOR_NAME,
     CHOICE,
     DEFAULT,
     EITHER,
@@ -646,8 +647,17 @@ def _binary(here: Replay, term: Term) -> Value:
     left, right = map(here.value, operands)
     if operator in tensors.COMPARISONS.values() and here.is_recursive and isinstance(left, Const):
         left = NUMBER  # another call of the function asks it of another number
+    if operator in ("eq", "ne") and all(_names_something(one) for one in (left, right)):
+        found = conditions.equal(left, right)
+        return found if operator == "eq" else conditions.negated(found)
     in_place = operator.endswith("=")
     return tensors.binary(here.ctx, operator.removesuffix("="), left, right, None, in_place=in_place)
+
+
+def _names_something(value: Value) -> bool:
+    """True for what is compared as a name: a device, its type, a string."""
+    is_name = isinstance(value, Const) and isinstance(value.value, (str, bool, type(None)))
+    return is_name or isinstance(value, Device) or value == ACCELERATOR_NAME
 
 
 def _length(here: Replay, term: Term) -> Value:
