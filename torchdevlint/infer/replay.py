@@ -647,8 +647,8 @@ def _binary(here: Replay, term: Term) -> Value:
     left, right = map(here.value, operands)
     if operator in tensors.COMPARISONS.values() and here.is_recursive and isinstance(left, Const):
         left = NUMBER  # another call of the function asks it of another number
-    if operator in ("eq", "ne") and all(_names_something(one) for one in (left, right)):
-        found = conditions.equal(left, right)
+    if operator in ("eq", "ne") and (_names_something(left) or _names_something(right)):
+        found = conditions.equal(*((right, left) if isinstance(right, Term) else (left, right)))
         return found if operator == "eq" else conditions.negated(found)
     in_place = operator.endswith("=")
     return tensors.binary(here.ctx, operator.removesuffix("="), left, right, None, in_place=in_place)

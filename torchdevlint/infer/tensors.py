@@ -185,7 +185,7 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
     `known`: sums that were asked already; `x = x + f(x)`, again and again, holds the first `x` exponentially often.
     """
     if type(value) is Tensor:
-        return value
+        return claims.where_now(ctx, value) if value.follows and value.device == HOST else value
     if isinstance(value, Term):
         if (
             ctx.mode == "root"
@@ -924,6 +924,8 @@ def place_of_type(named: Value) -> Place | None:
 
 def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`tensor.name(...)`."""
+    now = as_tensor(ctx, value)
+    value = now if isinstance(now, Tensor) else value
     first = args[0] if args else keywords.get("other", UNKNOWN)
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
