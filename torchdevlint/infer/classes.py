@@ -532,10 +532,13 @@ def _method(
         return Func(found.body, found.frame, receiver if isinstance(receiver, Cls) else cls, found.defaults)
     bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
     roles = {name.rpartition(".")[2] for name in method.decorators}
-    if roles & {"property", "cached_property", "lazy_property"}:
+    is_kept = bool(roles & {"cached_property", "lazy_property"})
+    if is_kept and ctx.mode == "summary" and isinstance(receiver, Term):
+        return Term("attribute", receiver, method.name)  # a caller may have asked for it before
+    if is_kept or "property" in roles:
         made = ctx.call(Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
         rec = ctx.rec(receiver) if receiver is not None else None
-        if "cached_property" in roles and receiver is not None and rec is not None and rec.kind == "object":
+        if is_kept and receiver is not None and rec is not None and rec.kind in ("object", "module"):
             ctx.put(receiver, "." + method.name, made)
         return made
     return bound

@@ -19,6 +19,7 @@ from torchdevlint.infer.values import (
     DATA,
     FALSE,
     HOST,
+    KEPT_AS,
     NONE,
     NUMBER,
     SIZE,
@@ -451,10 +452,13 @@ def _is_another(first: Ext | Cls, second: Ext | Cls) -> bool:
     return True
 
 
-def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
-    """`isinstance(value, cls)`."""
+_EXACT = Const("exact")
+
+
+def is_instance(ctx: Context, value: Value, cls: Value, exact: Value = NONE) -> Value:
+    """`isinstance(value, cls)`, or `type(value) is cls`, where it says so."""
     if isinstance(value, OneOf):
-        return one_of([(guards, is_instance(ctx, option, cls)) for guards, option in value.options])
+        return one_of([(guards, is_instance(ctx, option, cls, exact)) for guards, option in value.options])
     classes = cls.items if isinstance(cls, Tup) else (cls,)
     if all(isinstance(one, Ext) and _LEGACY_CUDA.fullmatch(one.name) for one in classes):
         return on_accelerator(value)
@@ -462,17 +466,30 @@ def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
         known = ctx.is_proven_here(value) or value.op == "moved"
         if known and all(_is_tensor_class(one) for one in classes):
             return TRUE
-        return UNKNOWN if value is UNKNOWN else Term("isinstance", value, cls)
+        return UNKNOWN if value is UNKNOWN else Term("isinstance", value, cls, *((exact,) if exact != NONE else ()))
     if isinstance(cls, Term) and cls.waits and ctx.mode == "summary":
-        return Term("isinstance", value, cls)
+        return Term("isinstance", value, cls, *((exact,) if exact != NONE else ()))
     if isinstance(cls, Ref):  # `type(value) in cls`
         from torchdevlint.infer.python_calls import class_of
 
         return contains(ctx, class_of(ctx, value), cls)
+    if exact != NONE and all(isinstance(one, Ext) for one in classes) and _is_of_derived(ctx, value):
+        return FALSE
     found = [_is_one(ctx, value, one) for one in classes]
     if True in found:
         return TRUE
     return NUMBER if None in found else FALSE
+
+
+def is_exactly(ctx: Context, value: Value, cls: Value) -> Value:
+    """`type(value) is cls`, or `type(value) in (cls, ...)`."""
+    return is_instance(ctx, value, cls, _EXACT)
+
+
+def _is_of_derived(ctx: Context, value: Value) -> bool:
+    """True for an object of a class of the project, and of one that `namedtuple` has made."""
+    rec = ctx.rec(value) if isinstance(value, Ref) else None
+    return rec is not None and (isinstance(rec.cls, Cls) or rec.is_named_tuple)
 
 
 # `torch.cuda.FloatTensor` and its like; of a tensor on a GPU it is taken that the test asks for its own data type.
@@ -515,6 +532,11 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
 
 
 _NO_TENSORS = ("builtins.", "numpy.", "collections.", "torch.nn.", "torch.optim.", "torch.utils.data.")
+# What containers are instances of that are kept as lists.
+_ARE = {
+    "set": ("builtins.set", "collections.abc.Iterable"),
+    "deque": ("collections.deque", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable"),
+}
 _TUPLES = ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable")
 
 
@@ -523,6 +545,9 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
     if rec is None or rec.kind == "overlay":
         return None
     if rec.kind in ("list", "dict", "generator"):
+        kept_as = rec.fields.get(KEPT_AS)
+        if isinstance(kept_as, Const) and name in (*_CONTAINERS, *_TUPLES, "builtins.set", "collections.deque"):
+            return name in _ARE.get(str(kept_as.value), ())
         if name in _CONTAINERS:
             return rec.kind in _CONTAINERS[name]
         if name in _TUPLES:

@@ -295,6 +295,11 @@ def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int
 
 def delete(ctx: Context, value: Value, key: Value, site: Site | None) -> None:
     """`del value[key]`."""
+    if isinstance(value, Bound) and value.name == "__dict__" and isinstance(key, Const):
+        from torchdevlint.infer.modules import store_attribute
+
+        store_attribute(ctx, value.object, str(key.value), NOTHING, by="raw_del")
+        return
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or not isinstance(value, Ref):
         return

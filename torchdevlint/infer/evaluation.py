@@ -38,6 +38,7 @@ from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     EXPECTED_ERROR,
     FALSE,
+    KEPT_AS,
     MOST_ALTERNATIVES,
     NONE,
     NOTHING,
@@ -697,7 +698,7 @@ class Evaluation:
         of, by_name = self._type_asked(first)
         named = _named_types(right) if by_name else right
         if of is not None and named is not None and plain in ("is", "==", "in"):
-            found = conditions.is_instance(self.ctx, of, named)  # taken as that: hardly a class is derived from these
+            found = conditions.is_exactly(self.ctx, of, named)
             return found if plain == operator else conditions.negated(found)
         if operator == "in":
             return conditions.contains(self.ctx, left, right)
@@ -748,6 +749,8 @@ class Evaluation:
             )
             several = [one for at, one in enumerate(parts) if ("k", at) not in named]
             fields = {**named, **({"*": join(*several)} if several else {})}
+        if op.shape == "set":
+            fields[KEPT_AS] = Const("set")
         return self.ctx.new(self._site(op), "list", None, fields)
 
     def mapping(self, op: ir.Mapping) -> Value:

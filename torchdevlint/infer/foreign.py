@@ -48,6 +48,7 @@ from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
+    NOTHING,
     NOWHERE,
     NUMBER,
     OTHER,
@@ -668,9 +669,13 @@ def _of_fields(ctx: Context, value: Value, name: str, args: Args, keywords: Keyw
     if name == "update":
         update_fields(ctx, value, args, keywords)
         return NONE
-    if name in ("get", "pop", "setdefault") and isinstance(first, Const):
-        return reading.attribute(ctx, value, str(first.value), site)
     rec = ctx.rec(value)
+    if name == "pop" and isinstance(first, Const):
+        held = rec.fields.get(f".{first.value}") if rec is not None else None
+        modules.store_attribute(ctx, value, str(first.value), NOTHING, by="raw_del")
+        return held if held is not None else args[1] if len(args) > 1 else UNKNOWN
+    if name in ("get", "setdefault") and isinstance(first, Const):
+        return reading.attribute(ctx, value, str(first.value), site)
     if rec is None and isinstance(value, Term) and value is not UNKNOWN:
         asked = Term("attribute", Term("attribute", value, "__dict__"), name)
         return tensors.open_method(ctx, asked, args, keywords, site)

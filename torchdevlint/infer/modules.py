@@ -308,8 +308,9 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         stub = ctx.stubs.module_class(rec.cls.name)
         if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
             return weights(rec)
-        if ("k", name) in rec.fields:  # a layer of `Sequential(OrderedDict(...))`, or of a ModuleDict
-            return rec.at(("k", name))
+        item = _item_named(rec, name)
+        if item is not None:  # a layer of `Sequential(OrderedDict(...))`, or of a ModuleDict
+            return rec.at(item)
         if name == "device" and not rec.cls.name.startswith("torch."):
             return device_at(place)
         if name in _SIZES:
@@ -829,6 +830,12 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
         ctx.put(owner, "@device", place)
 
 
+def _item_named(rec: Rec, name: str) -> Any | None:
+    """The item of a container of modules that is its attribute as well; None where it has none of that name."""
+    keys = [("k", name), *([("k", int(name))] if name.isdecimal() else [])]
+    return next((key for key in keys if key in rec.fields), None)
+
+
 def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by: str = "set") -> None:
     """`target.name = value`: a tensor that an object keeps is known by its name, also in a list or dict. `by`: see `setter_of`."""
     from torchdevlint.infer.classes import setter_of
@@ -858,6 +865,11 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
                 key: _kept(ctx, content, name) if key != "default" else content for key, content in rec.fields.items()
             }
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
+    for one, rec in ctx.each(target):
+        held = _item_named(rec, name) if rec is not None and rec.kind == "module" else None
+        if held is not None:  # `setattr(blocks, "0", layer)` of a Sequential
+            ctx.put(one, held, kept)
+            return
     if by in ("dict_set", "raw_object_set"):
         ctx.put(target, f"{devices.HIDDEN}.{name}", True)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))

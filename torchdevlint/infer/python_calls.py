@@ -12,6 +12,7 @@ from torchdevlint.infer.classes import EXCEPTIONS, field_names, special
 from torchdevlint.infer.values import (
     CLOCK,
     FALSE,
+    KEPT_AS,
     MOST_ALTERNATIVES,
     NONE,
     NOTHING,
@@ -213,18 +214,19 @@ def class_of(ctx: Context, value: Value) -> Value:
 
 
 def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> Value:
+    kind: dict[Any, Value] = {KEPT_AS: Const("set")} if name in ("set", "frozenset") else {}
     if not args:
-        return Tup(()) if name == "tuple" else ctx.new(site, "list", None, {}, tag=name)
+        return Tup(()) if name == "tuple" else ctx.new(site, "list", None, kind, tag=name)
     first = args[0]
     known = reading.turns(ctx, first)
     if known is not None:
         if name == "tuple":
             return Tup(tuple(known))
         ordered = known[::-1] if name == "reversed" else known
-        return ctx.new(site, "list", None, {("k", at): one for at, one in enumerate(ordered)}, tag=name)
+        return ctx.new(site, "list", None, {**kind, **{("k", at): one for at, one in enumerate(ordered)}}, tag=name)
     if is_open(first) and name in ("tuple", "list", "iter"):
         return first
-    return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
+    return ctx.new(site, "list", None, {**kind, "*": reading.element(ctx, first)}, tag=name)
 
 
 def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
@@ -309,6 +311,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "collections.deque":
         made = _sequence(ctx, "list", args[:1], site)
         length = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
+        ctx.put(made, KEPT_AS, Const("deque"))
         if length != NONE:
             ctx.put(made, ".maxlen", length)
         return made

@@ -762,7 +762,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
     "left": _left,
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),
-    "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),
+    "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args)),
     "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),
     "test": lambda here, term: here.value(term.args[0]),
     "all": lambda here, term: conditions.all_of(here.all_of(term.args)),

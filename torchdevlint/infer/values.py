@@ -460,6 +460,10 @@ NOTHING = OneOf(())
 _NO_GUARDS: frozenset[Guard] = frozenset()
 
 
+KEPT_AS = ".@kind"
+"""The field that says what a container is that is kept as a list: a set, or a deque."""
+
+
 class Rec:
     """What a heap object holds. Treated as immutable.
 
