@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import claims, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    MANY,
     SIZE,
     Args,
     Const,
@@ -99,9 +101,20 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         return _met(ctx, [*operands, Operand(args[0], True)], site, of_events=of_events)
     if name in ("entropy", "perplexity", "enumerate_support"):
         return _met(ctx, operands, site, of_events=of_events)
+    if name == "expand" and isinstance(held, Tup):
+        rank = tensors.rank_of_size(ctx, list(args[:1]))
+        parts = tuple(_expanded(ctx, one, MANY if rank is None else rank, site) for one in held.items)
+        return ctx.new(site, "object", rec.cls, {**rec.fields, ".@parameters": Tup(parts)}, tag=name)
     if name in _ITSELF:
         return ref
     return unknown(site)
+
+
+def _expanded(ctx: Context, parameter: Value, rank: int, site: Site | None) -> Value:
+    """A parameter with the shape of the batch: of a number it is a tensor on the CPU, of which each constructor makes one (`broadcast_all`)."""
+    if isinstance(parameter, Const) and isinstance(parameter.value, (int, float)):
+        return tensors.made(ctx, site, rank)
+    return replace(parameter, rank=rank) if isinstance(parameter, Tensor) else parameter
 
 
 def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:

@@ -769,6 +769,17 @@ def _parametrized(call: Call) -> Value:
     return module
 
 
+def _vector_to_parameters(call: Call) -> Value:
+    """`torch.nn.utils.vector_to_parameters(vec, parameters)`: the parameters are views of the vector (torch/nn/utils/convert_parameters.py)."""
+    from torchdevlint.infer import modules
+
+    if _is_open(call):
+        return _left_open(call)
+    for one in alternatives(call.each(1, "parameters")):
+        modules.replace_data(call.ctx, None, one, call.at(0, "vec"))
+    return NONE
+
+
 def _restored(call: Call) -> Value:
     """`torch.serialization.default_restore_location(storage, location)`."""
     return devices.move(call.ctx, call.at(0, "storage"), devices.as_device(call.ctx, call.at(1, "location")), call.site)
@@ -1057,6 +1068,7 @@ _TABLE: dict[str, Row] = {
     **pretrained.ROWS,
     "torch.optim.swa_utils.AveragedModel": _averaged,
     "torch.serialization.default_restore_location": _restored,
+    **_rows("torch.nn.utils.", "vector_to_parameters convert_parameters.vector_to_parameters", _vector_to_parameters),
     "torch.optim.swa_utils.update_bn": _updated,
     **_rows("torch.autograd.functional.", "vjp jvp hvp vhp", lambda call: Tup((_of_inputs(call), call.at(1)))),
     **_rows("torch.autograd.functional.", "jacobian hessian", _derived),
