@@ -532,6 +532,11 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
 
 
 _NO_TENSORS = ("builtins.", "numpy.", "collections.", "torch.nn.", "torch.optim.", "torch.utils.data.")
+# What is no dict or list, though it acts as one (Lib/collections/__init__.py).
+_WRAPPERS = {
+    "collections.UserDict": ("collections.abc.Mapping", "collections.abc.MutableMapping", "collections.abc.Iterable"),
+    "collections.UserList": ("collections.abc.Sequence", "collections.abc.MutableSequence", "collections.abc.Iterable"),
+}
 # What containers are instances of that are kept as lists.
 _ARE = {
     "set": ("builtins.set", "collections.abc.Iterable"),
@@ -565,6 +570,8 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
         names = foreign_bases_of(ctx.analysis, rec.cls.cls)
         if name in names or (name == "torch.nn.Module" and rec.kind == "module"):
             return True
+        if set(names) <= _WRAPPERS.keys() and names and name.startswith(("builtins.", "collections.abc.")):
+            return any(name in _WRAPPERS[one] for one in names)
         is_plain = all(map(is_base, names)) and name.startswith("torch.nn.")  # of a class with no other base
         return False if (not names or is_plain) and name else None
     if rec.kind == "module" and isinstance(rec.cls, Ext):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import (
@@ -36,6 +36,7 @@ from torchdevlint.infer.state import (
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
+    ALL,
     EXPECTED_ERROR,
     FALSE,
     KEPT_AS,
@@ -53,6 +54,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Guard,
     OneOf,
     Partial,
     Rec,
@@ -1059,13 +1061,17 @@ def under_conditions(values: list[tuple[Facts, Value]], *, is_once: bool) -> Val
     if len(some) == 1:
         return some[0][1]
     shared = frozenset.intersection(*(facts for facts, _ in some))
-    opposed = {
-        (term, outcome)
-        for facts, _ in some
-        for term, outcome in facts
-        if any((term, not outcome) in other for other, _ in values) and (is_once or not varies(term))
-    }
+    denied = {one for facts, _ in values for fact in facts for one in _denied_by(fact)}
+    opposed = {fact for facts, _ in some for fact in facts if fact in denied and (is_once or not varies(fact[0]))}
     return one_of([((facts - shared) & opposed, value) for facts, value in some])
+
+
+def _denied_by(fact: Guard) -> Iterator[Guard]:
+    """What cannot hold beside a fact: its opposite, and each of several conditions of which not all hold."""
+    term, outcome = fact
+    yield term, not outcome
+    for part in term.args if term.op == ALL and not outcome else ():
+        yield (part.args[0], False) if part.op == "not" else (part, True)
 
 
 def _only(turns: Sequence[Term], at: int) -> Facts:

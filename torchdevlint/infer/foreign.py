@@ -724,6 +724,8 @@ def left(ctx: Context, value: Value, site: Site | None) -> None:
         rec = ctx.rec(one)
         if isinstance(one, Ref) and rec is not None and rec.cls == Ext(library.STACK):
             library.unwind(ctx, one)
+        if rec is not None and rec.cls == Ext(modules.HANDLE):
+            modules.unhook(ctx, rec)
         if rec is not None and rec.kind == managers.MANAGER:
             managers.leave(ctx, rec, site)
         _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)

@@ -444,6 +444,11 @@ def method(
         return NONE
     if cls == _POOL:
         return _of_pool(call)
+    if cls == "torch.utils.hooks.RemovableHandle" and name in ("remove", "__exit__"):
+        from torchdevlint.infer.modules import unhook
+
+        unhook(ctx, rec)
+        return NONE
     if cls == engines.ENGINE:
         return engines.method(call, ref)
     if cls == "random.Random":

@@ -111,12 +111,25 @@ HOOKS = {
 }
 
 
-def _add_hook(ctx: Context, ref: Ref, key: str, hook: Value, with_keywords: bool) -> None:
-    """One more hook, which is called behind the others and may be given keyword arguments too."""
+HANDLE = "torch.utils.hooks.RemovableHandle"
+
+
+def _add_hook(ctx: Context, ref: Ref, key: str, hook: Value, with_keywords: bool, site: Site | None) -> Value:
+    """One more hook, which is called behind the others and may be given keyword arguments too; the handle that removes it."""
     added = Tup((hook, TRUE if with_keywords else FALSE))
     hooks = _hooks(ctx, ref, key)
     if added not in hooks:
         ctx.put(ref, key, Tup((*hooks, added)))
+    told: dict[Any, Value] = {".@module": ref, ".@key": Const(key), ".@hook": added}
+    return ctx.new(site, "object", Ext(HANDLE), told, tag=("handle", key))
+
+
+def unhook(ctx: Context, handle: Rec) -> None:
+    """`handle.remove()`."""
+    key, removed = handle.at(".@key"), handle.at(".@hook")
+    for ref in alternatives(handle.at(".@module")):
+        if isinstance(ref, Ref) and isinstance(key, Const):
+            ctx.put(ref, key.value, Tup(tuple(one for one in _hooks(ctx, ref, str(key.value)) if one != removed)))
 
 
 def _hooks(ctx: Context, ref: Ref, key: str) -> list[Tup]:
@@ -652,8 +665,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         return NONE
     if name in HOOKS:
         hook, with_keywords = args[0] if args else keywords.get("hook", UNKNOWN), keywords.get("with_kwargs") == TRUE
-        _add_hook(ctx, ref, HOOKS[name], hook, with_keywords)
-        return UNKNOWN
+        return _add_hook(ctx, ref, HOOKS[name], hook, with_keywords, site)
     if name in ("eval", "train"):
         _set_training(ctx, ref, FALSE if name == "eval" else args[0] if args else keywords.get("mode", TRUE))
     if name == "apply" and args:

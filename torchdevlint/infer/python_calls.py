@@ -202,13 +202,17 @@ def class_of(ctx: Context, value: Value) -> Value:
         return Ext("builtins.tuple")
     if isinstance(value, Const):
         return Ext(f"builtins.{type(value.value).__name__}")
+    if isinstance(value, Tensor) and not value.follows:  # that of a parameter is another one
+        return Ext("torch.Tensor")
     rec = ctx.rec(value) if isinstance(value, Ref) else None
     if rec is None:
         return OTHER
     if rec.cls is not None:
         return rec.cls
     if rec.kind in ("list", "dict"):
-        return Ext(f"builtins.{rec.kind}")
+        kept_as = rec.fields.get(KEPT_AS, Const(rec.kind))
+        named = str(kept_as.value) if isinstance(kept_as, Const) else rec.kind
+        return Ext("collections.deque" if named == "deque" else f"builtins.{named}")
     names = Tup(tuple(map(Const, rec.attributes)))
     return Partial(Ext("collections.namedtuple.make"), (), (("@names", names),)) if rec.is_named_tuple else OTHER
 
