@@ -195,6 +195,11 @@ class Context:
             for one in [one for one in self._read if one.args[0] == function.args[0]]:
                 self.emit(one)
 
+    def _take_places_before(self, moved: Term) -> None:
+        """What was asked of the device is taken in front of a move: `home = net.weight.device; net.cuda(); ...; net.to(home)`."""
+        for one in [one for one in self._read if one.args[1:] == ("device",) and _is_within(one, moved)]:
+            self.emit(one)
+
     # ------------------------------------------------------------------------------------------------ other files
 
     def imported(self, unit: Unit, name: str) -> Value:
@@ -283,6 +288,8 @@ class Context:
             return
         if isinstance(what, Term) and what.op == "call":
             self._take_items_before(what.args[0])
+        elif isinstance(what, Term) and what.op == "moved" and isinstance(what.args[0], Term):
+            self._take_places_before(what.args[0])
         event = self.facts, what
         if event in self._emitted:
             return  # a caller would decide it once
@@ -352,6 +359,14 @@ class Context:
     def under(self, facts: Facts) -> _Under:
         """More facts hold for a while. Where they cannot, nothing is claimed."""
         return _Under(self, facts)
+
+
+def _is_within(part: Term, whole: Term) -> bool:
+    """True for a part of something that is open."""
+    at: object = part
+    while isinstance(at, Term) and at != whole:
+        at = at.args[0] if at.args else None
+    return at == whole
 
 
 class _Under:

@@ -208,9 +208,27 @@ def is_dtype(value: Value) -> bool:
     return value.name.partition(".")[0] in _HAVE_DTYPES or "dtype" in value.name.lower()
 
 
-def is_device(value: Value | None) -> bool:
-    """True for a value that may be a `torch.device`, as a context manager is."""
-    return value is not None and any(isinstance(one, Device) for one in alternatives(value))
+def is_device(value: Value) -> bool:
+    """True for a value that may be a `torch.device`."""
+    return any(isinstance(one, Device) for one in alternatives(value))
+
+
+DEFAULT_INSIDE = ".@default"
+"""The field of a context manager that says which default device there is inside of `with`."""
+
+
+def of_context(ctx: Context, manager: Value) -> Value:
+    """The default device inside of `with manager`: a `torch.device`, or the one that a manager has entered; None for any other manager."""
+    if isinstance(manager, OneOf):
+        return one_of([(guards, of_context(ctx, one)) for guards, one in manager.options])
+    if isinstance(manager, Device):
+        return manager
+    rec = ctx.rec(manager) if isinstance(manager, Ref) else None
+    if rec is not None:
+        return rec.at(DEFAULT_INSIDE, NONE)
+    if isinstance(manager, Term) and manager.waits:
+        return Term("of_context", manager) if ctx.mode == "summary" else UNKNOWN
+    return NONE
 
 
 def move(ctx: Context, value: Value, place: Place, site: Site | None) -> Value:

@@ -57,6 +57,7 @@ from torchdevlint.infer.values import (
     Guard,
     OneOf,
     Partial,
+    Place,
     Rec,
     Ref,
     Site,
@@ -350,17 +351,22 @@ class Evaluation:
         self.env, ctx.heap, ctx.facts = state
         ctx.in_loop = not self._in_turns.issuperset(block.loops)
         saved, muted = ctx.default_device, ctx.mute
-        for manager in block.withs:
-            found = self.registers.get(manager)
-            if found is not None and devices.is_device(found):
-                ctx.default_device = devices.as_device(ctx, found)
-            ctx.mute = ctx.mute or found == EXPECTED_ERROR
+        inside = self.default_in(block)
+        if inside is not None:
+            ctx.default_device = inside
+        ctx.mute = ctx.mute or any(self.registers.get(manager) == EXPECTED_ERROR for manager in block.withs)
         last = _last_call(block) if block.tries else None
         for op in self.operations(block):
             if op is last:
                 self._early[block.index] = State(dict(self.env), dict(ctx.heap), ctx.facts)
             self._step(op)
         ctx.default_device, ctx.mute = saved, muted
+
+    def default_in(self, block: ir.Block) -> Place | None:
+        """The default device that the `with` statements around a block set; None where none does."""
+        found = [devices.of_context(self.ctx, self.registers[one]) for one in block.withs if one in self.registers]
+        told = [one for one in found if one != NONE]
+        return devices.as_device(self.ctx, told[-1]) if told else None
 
     def operations(self, block: ir.Block) -> Sequence[ir.Op]:
         """The operations of a block that are run."""

@@ -495,6 +495,10 @@ def _of_stack(call: Call, ref: Ref) -> Value | None:
         case "enter_context" | "enter_async_context":
             made = entered(ctx, first, call.site)
             _add_exit(ctx, ref, leave)
+            inside = devices.of_context(ctx, first)
+            if inside != NONE:
+                ctx.put(ref, devices.DEFAULT_INSIDE, inside)
+                ctx.default_device = devices.as_device(ctx, inside)  # to the end of this block
             return made
         case "push" | "push_async_exit":
             is_function = isinstance(first, (Func, Bound, Partial))

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torchdevlint.infer import devices
 from torchdevlint.infer.evaluation import Evaluation, under_conditions
 from torchdevlint.infer.replay import Replay
 from torchdevlint.infer.state import State, join_states
-from torchdevlint.infer.values import NONE, UNKNOWN, Const, Func, Ref, Value, consistent, options_of
+from torchdevlint.infer.values import NONE, UNKNOWN, Const, Device, Func, Ref, Term, Value, consistent, options_of
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import reads
@@ -56,8 +57,9 @@ def made(ctx: Context, function: Func, parameters: Env, site: Site | None) -> Re
 
 def enter(ctx: Context, manager: Ref, rec: Rec, site: Site | None) -> Value:
     """What `with` binds, once the first part has run."""
+    body = _body(rec)
     around = ctx.facts
-    first = _run(ctx, rec, site, lambda: _FirstPart.of_call(ctx, _body(rec), _variables(rec)).run())
+    first = _run(ctx, rec, site, lambda: _FirstPart.of_call(ctx, body, _variables(rec)).run())
     if not isinstance(first, _FirstPart) or not first.reached:
         return UNKNOWN
     here = join_states([*first.reached.values()])
@@ -66,6 +68,9 @@ def enter(ctx: Context, manager: Ref, rec: Rec, site: Site | None) -> Value:
         ctx.put(manager, f".{name}", value)
     if first.frame is not None:
         ctx.put(manager, _FRAME, first.frame)
+    inside = [place for number in first.reached if (place := first.default_in(body.blocks[number])) is not None]
+    if inside:
+        ctx.put(manager, devices.DEFAULT_INSIDE, inside[0] if isinstance(inside[0], Term) else Device(inside[0]))
     several: list[tuple[Facts, Value]] = [
         (state.facts - around, Const(number)) for number, state in first.reached.items()
     ]

@@ -508,6 +508,8 @@ class Replay:
             for key, content in rec.fields.items() if isinstance(cls, Cls) else ():
                 if isinstance(key, str) and key[:1] == ".":
                     fields[key] = self._known_by(key, content, fields[key])
+            if fields.get("@device") == DEFAULT:
+                fields |= {"@device": HOST, "@implicit": True}
             if "@implicit" in fields and self.ctx.default() is not None:
                 del fields["@implicit"]
                 fields["@device"] = self.ctx.default()  # nobody said where: the default device of this call
@@ -750,6 +752,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "call": _called,
     "binary": _binary,
     "device_of": lambda here, term: _as_value(devices.device_of(here.ctx, here.value(term.args[0]))),
+    "of_context": lambda here, term: devices.of_context(here.ctx, here.value(term.args[0])),
     "as_device": lambda here, term: _as_value(devices.as_device(here.ctx, here.value(term.args[0]))),
     "moved": _moved,
     CHOICE: lambda here, term: _as_value(here.place(term)),

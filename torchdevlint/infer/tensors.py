@@ -838,7 +838,7 @@ def made(ctx: Context, site: Site | None, rank: int | None) -> Tensor:
     """What a factory makes that is not told where."""
     default = ctx.default()
     if default is not None:
-        return Tensor(default, rank, site if default == HOST else None)
+        return Tensor(default, rank, site if default == HOST or isinstance(default, Term) else None)
     if ctx.mode == "summary" and ctx.unit.sets_default:
         return Tensor(Term("default"), rank, site, "default")
     return Tensor(HOST, rank, site, "default")
