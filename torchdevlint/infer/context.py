@@ -83,7 +83,7 @@ class Context:
         self._proven_under: dict[Term, Facts] = {}
         self.is_first = False  # the first call of a method
         self.weak: set[Term] = set()  # used as tensors and arrays both are
-        self._read: dict[Term, None] = {}
+        self.reads: dict[Term, None] = {}
         self.chain: tuple[Site, ...] = ()
         self.stack: tuple[ir.Body, ...] = ()
         self.calls: tuple[Replay, ...] = ()  # of the stack
@@ -180,24 +180,24 @@ class Context:
     def read(self, term: Term) -> Term:
         """A part of an object from outside, as it is when the body is entered."""
         if self.mode == "summary" and term is not UNKNOWN:
-            self._read[term] = None
+            self.reads[term] = None
         return term
 
     def _take_before(self, place: Value, key: Any) -> None:
         """What was read of a field is taken from the caller in front of the new value: `old = self.last; self.last = x; return old`."""
         old = old_field(place, key) if isinstance(key, tuple) or str(key).startswith(".") else None
-        if isinstance(old, Term) and old in self._read:
+        if isinstance(old, Term) and old in self.reads:
             self.emit(old)
 
     def _take_items_before(self, function: Value) -> None:
         """What was read of the items is taken in front of a call that removes some: `all = torch.cat(self.rows); self.rows.clear()`."""
         if isinstance(function, Term) and function.op == "attribute" and function.args[1] in _REMOVE:
-            for one in [one for one in self._read if one.args[0] == function.args[0]]:
+            for one in [one for one in self.reads if one.args[0] == function.args[0]]:
                 self.emit(one)
 
     def _take_places_before(self, moved: Term) -> None:
         """What was asked of the device is taken in front of a move: `home = net.weight.device; net.cuda(); ...; net.to(home)`."""
-        for one in [one for one in self._read if one.args[1:] == ("device",) and _is_within(one, moved)]:
+        for one in [one for one in self.reads if one.args[1:] == ("device",) and _is_within(one, moved)]:
             self.emit(one)
 
     # ------------------------------------------------------------------------------------------------ other files

@@ -219,7 +219,9 @@ class Evaluation:
         muted = self.ctx.mute
         returned, yielded = len(self.returns), len(self.yields)
         moving: Moving = {}
+        reads = dict(self.ctx.reads)
         for turn in range(2 if twice else 1):
+            self.ctx.reads = dict(reads)  # what the turn before has read is no reading in front of this one's moves
             self.ctx.mute = muted or (twice and turn == 0)
             before = at.before
             if turn:
