@@ -84,6 +84,7 @@ class Context:
         self.is_first = False  # the first call of a method
         self.weak: set[Term] = set()  # used as tensors and arrays both are
         self.reads: dict[Term, None] = {}
+        self._changed: dict[object, tuple[Facts, Claim | Term]] = {}  # how each object was changed last
         self.chain: tuple[Site, ...] = ()
         self.stack: tuple[ir.Body, ...] = ()
         self.calls: tuple[Replay, ...] = ()  # of the stack
@@ -291,13 +292,20 @@ class Context:
         elif isinstance(what, Term) and what.op == "moved" and isinstance(what.args[0], Term):
             self._take_places_before(what.args[0])
         event = self.facts, what
-        if event in self._emitted:
+        if event in self._emitted and not self._is_done_again(event):
             return  # a caller would decide it once
         if not self.is_full:
             self.events.append(Event(*event, () if isinstance(what, Claim) else self.chain))  # a claim knows its own
             self._emitted.add(event)
+            if isinstance(what, Term) and what.op in CHANGES:
+                self._changed[_target_of(what)] = event
         else:
             self.analysis.hit("events of a summary")
+
+    def _is_done_again(self, event: tuple[Facts, Claim | Term]) -> bool:
+        """True for what has been undone since: `up(net); down(net); up(net)`."""
+        what = event[1]
+        return isinstance(what, Term) and what.op in CHANGES and self._changed.get(_target_of(what)) != event
 
     @contextmanager
     def turn(self) -> Iterator[Moving]:
@@ -359,6 +367,15 @@ class Context:
     def under(self, facts: Facts) -> _Under:
         """More facts hold for a while. Where they cannot, nothing is claimed."""
         return _Under(self, facts)
+
+
+CHANGES = frozenset({"moved", "set", "raw_set", "raw_object_set", "dict_set"})
+"""The operations of terms that leave an object other than it was."""
+
+
+def _target_of(change: Term) -> object:
+    """What a change is one of: an object that is moved, or one of its attributes that is set."""
+    return change.args[0] if change.op == "moved" else change.args[:2]
 
 
 def _is_within(part: Term, whole: Term) -> bool:

@@ -22,7 +22,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.calls import call, spread
-from torchdevlint.infer.context import MOST_NESTED, nesting
+from torchdevlint.infer.context import CHANGES, MOST_NESTED, nesting
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, moved_in_turn, renewal
 from torchdevlint.infer.summary import Claim, Event, Summary
@@ -100,6 +100,7 @@ class Replay:
         self._made_under: dict[Facts, set[Any]] = {}  # objects that there are on one side alone
         self._begun = ctx.facts
         self._doing: Claim | Term | None = None  # the event
+        self._changes: set[Term] = set()  # what has been done as an event of its own
         self.is_anew = False  # the body is run, and not its summary
         self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
@@ -196,6 +197,10 @@ class Replay:
         if facts is None:
             return
         what = self._doing = event.what
+        if isinstance(what, Term) and what.op in CHANGES:
+            if what in self._changes:  # it was undone meanwhile
+                self._memo.pop(what, None)
+            self._changes.add(what)
         if not facts:
             saved = ctx.facts
             self._done(what)
