@@ -146,7 +146,8 @@ class Evaluation:
         self.ctx, self.body, self.frame = ctx, body, frame
         self._around: Value = Term("parameter", body, "@frame") if around is None else around
         self.env = env
-        self.returns: list[tuple[Any, Value, Heap]] = []
+        self.returns: list[tuple[Any, Value, Heap | None]] = []
+        self._at = body.blocks[0]
         self.yields: list[tuple[Any, Value]] = []
         self.in_order: list[Value] | None = []  # what is yielded one by one, where no loop does it
         self.at_yield: Heap = {}  # at the last one
@@ -184,19 +185,17 @@ class Evaluation:
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
         order = [number for number in cfg.loops_first if number in out and not body.blocks[number].successors]
         falls = [out[number] for number in order if not _ends(body.blocks[number], ir.Return, ir.Raise)]
-        states = [State({}, heap, guards) for guards, _, heap in self.returns] + falls
+        states = [State({}, heap, guards) for guards, _, heap in self.returns if heap is not None] + falls
         if states:
             _, ctx.heap, self.passed = join_states(states)
         last = [out[number] for number in order if not _ends(body.blocks[number], ir.Raise)]
         self.env = join_states(last).env if last else {}
-        self.falls = bool(falls)
         return self
 
     def returned(self) -> Value:
         """What a function gives back, each value under the conditions of its path; that it may give nothing at all is left out."""
         return under_conditions([(facts, value) for facts, value, _ in self.returns], is_once=True)
 
-    falls = False
     passed: Facts = NO_FACTS  # what holds on each path to the end
 
     def _component(self, blocks: Sequence[int], at: _Pass) -> None:
@@ -349,7 +348,7 @@ class Evaluation:
         """After the last one."""
 
     def _block(self, block: ir.Block, state: State) -> None:
-        ctx = self.ctx
+        ctx, self._at = self.ctx, block
         self.env, ctx.heap, ctx.facts = state
         ctx.in_loop = not self._in_turns.issuperset(block.loops)
         saved, muted = ctx.default_device, ctx.mute
@@ -885,7 +884,8 @@ class Evaluation:
 
     def return_(self, op: ir.Return) -> None:
         """Remembers what is returned, the heap then, and under which conditions."""
-        self.returns.append((self.ctx.facts, self._get(op.value), self.ctx.heap))
+        is_last = not self._at.successors  # what a `finally` does comes behind it
+        self.returns.append((self.ctx.facts, self._get(op.value), self.ctx.heap if is_last else None))
 
     def subscript(self, op: ir.Subscript) -> Value:
         """Reads an item."""

@@ -682,18 +682,18 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         if name in ("get_parameter", "get_buffer"):
             return one
         if name in ("parameters", "buffers"):
-            return ctx.new(site, "generator", None, {"*": one}, tag=name)
+            return ctx.new(site, "generator", None, {"*": one}, tag=(name, ref))
         if name in ("named_parameters", "named_buffers"):
             pairs = [(frozenset[Any](), Tup((Const(key), kept))) for key, kept in own.items() if key != "*"]
             is_known = pairs and len(pairs) == len(own) <= MOST_ALTERNATIVES
             pair = one_of(list(pairs)) if is_known else Tup((NUMBER, one))
-            return ctx.new(site, "generator", None, {"*": pair}, tag=name)
+            return ctx.new(site, "generator", None, {"*": pair}, tag=(name, ref))
         fields = {
             ("k", key) if key != "*" else key: plain(kept)
             for key, kept in own.items()
             if rec.fields.get(f"{_TRANSIENT}.{key}") is not True
         }
-        return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
+        return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=(name, ref))
     if name == "get_submodule" and args and isinstance(args[0], Const):
         return dict(within(ctx, ref)).get(str(args[0].value), UNKNOWN)
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
@@ -710,12 +710,12 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if 0 < len(inside) < MOST_ALTERNATIVES:
         parts: list[tuple[str, Value]] = [*([("", ref)] if "modules" in name else []), *inside]
         several: list[Value] = [Tup((Const(path), one)) if name.startswith("named") else one for path, one in parts]
-        return ctx.new(site, "generator", None, {"*": join(*several)}, tag=name)
+        return ctx.new(site, "generator", None, {"*": join(*several)}, tag=(name, ref))
     if name in ("items", "values", "keys", "children", "modules", "named_children", "named_modules"):
         value = reading.element(ctx, ref)
         is_pair = name in ("items", "named_children", "named_modules")
         held = Tup((NUMBER, value)) if is_pair else NUMBER if name == "keys" else value
-        return ctx.new(site, "generator", None, {"*": held}, tag=name)
+        return ctx.new(site, "generator", None, {"*": held}, tag=(name, ref))
     return unknown(site)
 
 

@@ -26,23 +26,26 @@ from torchdevlint.program.ir import (
     TryContext,
     ValueOp,
 )
+from torchdevlint.program.ir import Exit as ExitWith
 
 Exit = Literal["break", "continue", "return"]
 
 
 @dataclass(slots=True, eq=False)
 class LoopExit:
-    """Where `break` and `continue` of a loop lead."""
+    """Where `break` and `continue` of a loop lead; `withs` is how many managers are open around it."""
 
     header: Block
     after: Block
+    withs: int
 
 
 @dataclass(slots=True, eq=False)
 class FinallyExit:
-    """A `finally` that every way out passes; `exits` are those that were taken and go on behind it."""
+    """A `finally` that every way out passes; `exits` are those that were taken and go on behind it, `withs` as for a loop."""
 
     entry: Block
+    withs: int
     exits: set[Exit] = field(default_factory=set)
 
 
@@ -304,13 +307,29 @@ class BodyBuilder:
         """Starts the header of a loop, which belongs to the loop itself; `after` is where `break` leads."""
         self.loops = (*self.loops, len(self.body.blocks))
         header = self.enter()
-        self.exits.append(LoopExit(header, after))
+        self.exits.append(LoopExit(header, after, len(self.withs)))
         return header
 
     def leave_loop(self) -> None:
         """Ends the surroundings that `enter_loop` made."""
         self.loops = self.loops[:-1]
         self.exits.pop()
+
+    def close(self, kind: Exit) -> None:
+        """Leaves the managers that `break`, `continue` or `return` leaves on its way to the innermost `finally`."""
+        frames = [frame for frame in self.exits if kind != "return" or isinstance(frame, FinallyExit)]
+        managers = self.withs[frames[-1].withs if frames else 0 :]
+        if managers:
+            self.ops.append(ExitWith(None, managers[::-1]))
+
+    def leave_behind(self, kind: Exit) -> None:
+        """What goes on behind a `finally` that it passed, beside control that falls out of it."""
+        block, is_live = self.block, self.live
+        self.enter()
+        self.close(kind)
+        self.leave(kind)
+        self.begin(block)
+        self.live = is_live
 
     def leave(self, kind: Exit) -> None:
         """Leads out of the present block by `break`, `continue` or `return`, through the innermost `finally` on the way."""

@@ -146,7 +146,7 @@ def _try(b: BodyBuilder, node: Any) -> None:
     exit_: FinallyExit | None = None
     if node.finalbody:
         b.tries = (*outside, TryContext(identity, "finally", catches))
-        exit_ = FinallyExit(b.new_block())
+        exit_ = FinallyExit(b.new_block(), len(b.withs))
         b.exits.append(exit_)
     before = b.block
     first = len(b.body.blocks)
@@ -188,7 +188,10 @@ def _try(b: BodyBuilder, node: Any) -> None:
     b.begin(exit_.entry)
     suite(b, node.finalbody)
     for kind in sorted(exit_.exits):
-        b.leave(kind)
+        if b.withs or kind == "return":
+            b.leave_behind(kind)
+        else:
+            b.leave(kind)
     b.tries = outside
     if b.live and ends:
         b.enter()

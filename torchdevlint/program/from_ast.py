@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from torchdevlint.findings import Position, Span
 from torchdevlint.program.annotations import annotation_of, dotted_name
@@ -168,6 +168,7 @@ def _augmented_assign(b: BodyBuilder, node: ast.AugAssign) -> None:
 
 def _return(b: BodyBuilder, node: ast.Return) -> None:
     value = optional(b, node.value)
+    b.close("return")
     b.ops.append(Return(node, value))
     b.leave("return")
     b.live = False
@@ -184,7 +185,9 @@ def _pass(b: BodyBuilder, node: ast.Pass) -> None:
 
 
 def _leave_loop(b: BodyBuilder, node: ast.Break | ast.Continue) -> None:
-    b.leave("break" if isinstance(node, ast.Break) else "continue")
+    kind: Literal["break", "continue"] = "break" if isinstance(node, ast.Break) else "continue"
+    b.close(kind)
+    b.leave(kind)
     b.live = False
 
 
