@@ -8,8 +8,8 @@ this script puts them together. `--run` renews first what can be run here: the g
 that revision as well. (`mined.py` keeps both sides in one file, results/mined.json, and `mutations.py` in its page: they are read as they are.)
 
 The oracles: `generated` (benchmarks/differential/: programs that the machine judges), `paired` (benchmarks/paired/: whole programs with one fault each, that the
-machine judges), `mutants` (device mutants of real test suites), `mined` (repairs that history
-judges), `mutations` (benchmarks/mutations.py: deletions in real code), `judged` (findings that readers judged, replayed: a regression test and no result).
+machine judges), `idioms` (benchmarks/idioms/: short programs by others, that the machine judges), `mutants` (device mutants of real test suites), `mined` (repairs that
+history judges), `mutations` (benchmarks/mutations.py: deletions in real code), `judged` (findings that readers judged, replayed: a regression test and no result).
 
 A results file is a JSON object:
 
@@ -45,7 +45,7 @@ import page
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
-ORACLES = ("generated", "paired", "mutants", "mined", "mutations", "judged")
+ORACLES = ("generated", "paired", "idioms", "mutants", "mined", "mutations", "judged")
 SIDES = ("seen", "unseen", "regression")
 WHEN = ("before", "now")
 PAGE = ROOT / "docs" / "accuracy.md"
@@ -53,6 +53,7 @@ MUTATIONS = ROOT / "docs" / "mutations.md"
 TITLES = {
     "generated": "Generated programs (O1)",
     "paired": "Whole programs in pairs",
+    "idioms": "Idioms",
     "mutants": "Device mutants of test suites (O2)",
     "mined": "Mined repairs (O3)",
     "mutations": "Deletions in real code (O4)",

@@ -350,8 +350,14 @@ class Views(Made):
             others = self.of(rec.fields["*"], nested + 1) if "*" in rec.fields else None
             if rec.kind == "list":
                 items = tuple(one for _, one in entries) if others is None else None
-                return View(Kind.LIST, items=items, element=others)
-            return View(Kind.DICT, entries=entries, element=others, items=() if not rec.fields else None)
+                return View(Kind.LIST, items=items, element=others, definition=definition)
+            return View(
+                Kind.DICT,
+                entries=entries,
+                element=others,
+                items=() if not rec.fields else None,
+                definition=definition,
+            )
         if name.startswith("torch.optim."):
             return View(Kind.OPTIMIZER, symbol=name, origin=made, evidence=Evidence.STRONG)
         if rec.kind == "object" and definition is not None:

@@ -424,6 +424,9 @@ def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: 
             elif isinstance(key, tuple):
                 ctx.put(ref, key, given)
         return NONE
+    if name == "move_to_end":
+        _to_end(ctx, ref, rec, first, args[1] if len(args) > 1 else keywords.get("last", Const(True)))
+        return NONE
     if name == "copy":
         return copied(ctx, ref, site, deep=False)
     if name == "new_child":
@@ -431,10 +434,24 @@ def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: 
     return NONE if name == "clear" else UNKNOWN
 
 
+def _to_end(ctx: Context, ref: Ref, rec: Rec, key: Value, is_last: Value) -> None:
+    """`parts.move_to_end(key)`, where the key is known; else nobody knows the order any more."""
+    at = ("k", key.value) if isinstance(key, Const) else None
+    if at in rec.fields and isinstance(is_last, Const) and not (ctx.in_loop or ctx.is_replaying):
+        others, moved = rec.without(at).fields, {at: rec.fields[at]}
+        ctx.heap[ref] = Rec(rec.kind, rec.cls, {**others, **moved} if is_last.value else {**moved, **others})
+    elif rec.items:
+        ctx.put(ref, _UNORDERED, Const(True))
+
+
+_UNORDERED = ".@unordered"  # of a dict whose order nobody knows
+
+
 def _last_entry(ctx: Context, ref: Ref, rec: Rec, is_last: Value, value: Value) -> Value:
     """`parts.popitem()`: the last entry, or with `last=False` the first one."""
     keys = [key for key in rec.fields if isinstance(key, tuple)]
-    if not keys or "*" in rec.fields or ctx.in_loop or not isinstance(is_last, Const):
+    is_known = isinstance(is_last, Const) and _UNORDERED not in rec.fields
+    if not keys or "*" in rec.fields or ctx.in_loop or not is_known or not isinstance(is_last, Const):
         return Tup((NUMBER, value))
     key = keys[-1 if is_last.value else 0]
     _drop(ctx, ref, rec, Const(key[1]))

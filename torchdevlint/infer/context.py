@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 MOST_EVENTS = 400
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_RAISED = 8
-_REMOVE = frozenset({"clear", "pop", "popitem", "popleft", "remove"})
+_REPLACES_ITEMS = frozenset(
+    "clear pop popitem popleft remove append appendleft extend insert update sort reverse setdefault move_to_end".split()
+)
 
 
 def _is_worth_carrying(value: Value) -> bool:
@@ -191,8 +193,8 @@ class Context:
             self.emit(old)
 
     def _take_items_before(self, function: Value) -> None:
-        """What was read of the items is taken in front of a call that removes some: `all = torch.cat(self.rows); self.rows.clear()`."""
-        if isinstance(function, Term) and function.op == "attribute" and function.args[1] in _REMOVE:
+        """What was read of the items is taken in front of a call that changes them: `all = torch.cat(self.rows); self.rows.clear()`."""
+        if isinstance(function, Term) and function.op == "attribute" and function.args[1] in _REPLACES_ITEMS:
             for one in [one for one in self.reads if one.args[0] == function.args[0]]:
                 self.emit(one)
 

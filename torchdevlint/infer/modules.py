@@ -842,6 +842,18 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
         ctx.put(owner, "@device", place)
 
 
+def _give_weight(ctx: Context, target: Value, value: Value) -> None:
+    """`layer.weight = other.weight`: the layer is where what it computes with is."""
+    several = alternatives(value)
+    places: set[Place] = {one.device for one in several if isinstance(one, Tensor) and one.follows}
+    places |= {devices.device_of(ctx, one) for one in several if isinstance(one, Term) and one.waits}
+    for one, rec in ctx.each(target):
+        is_layer = isinstance(one, Ref) and rec is not None and rec.kind == "module" and len(places) == 1
+        if is_layer and rec is not None and rec.fields.get("@device") not in places:
+            ctx.note_move(one)
+            ctx.put(one, "@device", next(iter(places)))
+
+
 def _item_named(rec: Rec, name: str) -> Any | None:
     """The item of a container of modules that is its attribute as well; None where it has none of that name."""
     keys = [("k", name), *([("k", int(name))] if name.isdecimal() else [])]
@@ -882,6 +894,8 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
         if held is not None:  # `setattr(blocks, "0", layer)` of a Sequential
             ctx.put(one, held, kept)
             return
+    if name == "weight":
+        _give_weight(ctx, target, kept)
     if by in ("dict_set", "raw_object_set"):
         ctx.put(target, f"{devices.HIDDEN}.{name}", True)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))

@@ -349,7 +349,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is None:
-            return Term("item", value, key)
+            return ctx.read(Term("item", value, key))
         return _item_of_object(ctx, value, rec, key, site)
     if isinstance(value, Term) and value.op == "binary" and ctx.mode != "summary":
         computed = tensors.as_tensor(ctx, value)

@@ -72,6 +72,7 @@ class ToOnPlainContainer(Rule):
         # NumPy's own arrays are TDL510's when `.numpy()` stands before; elsewhere the array API gives some arrays `.to_device` only.
         if (
             known is None
+            or value.definition is not None  # a dict of a class of its own, which may have one
             or (value.kind is Kind.NDARRAY and _from_tensor(register, facts))
             or facts.in_try_catching("AttributeError")
         ):
