@@ -195,7 +195,8 @@ class Context:
     def _take_items_before(self, function: Value) -> None:
         """What was read of the items is taken in front of a call that changes them: `all = torch.cat(self.rows); self.rows.clear()`."""
         if isinstance(function, Term) and function.op == "attribute" and function.args[1] in _REPLACES_ITEMS:
-            for one in [one for one in self.reads if one.args[0] == function.args[0]]:
+            of_items = [one for one in self.reads if one.op in ("item", "element") and one.args[0] == function.args[0]]
+            for one in of_items:
                 self.emit(one)
 
     def _take_places_before(self, moved: Term) -> None:
