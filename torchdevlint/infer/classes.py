@@ -640,6 +640,8 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
     layer = layer_of(ctx.analysis, value.owner)
     if layer and name in ("__init__", "forward"):
         return Partial(Ext(f"{layer}.{name}"), (value.receiver,), ())
+    if name == "_apply" and is_module(ctx.analysis, value.owner):
+        return Partial(Ext("torch.nn.Module._apply"), (value.receiver,), ())
     if container_kind(ctx.analysis, value.owner) or wrapped_kind(ctx.analysis, value.owner):
         return Bound(value.receiver, name)
     return Bound(value.receiver, name) if name in _INHERITED or name in PROTOCOLS else Ext("builtins.super." + name)

@@ -28,7 +28,9 @@ from torchdevlint.infer.values import (
     Const,
     Device,
     Ext,
+    Func,
     OneOf,
+    Partial,
     Place,
     Rec,
     Ref,
@@ -330,10 +332,18 @@ HIDDEN = "@hidden"
 """Before the field of an attribute that `nn.Module.__setattr__` has not seen: `object.__setattr__(self, "teacher", teacher)`."""
 
 
-def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | None = None) -> None:
-    """Moves a module in place, with its parameters, buffers and submodules."""
+MOVER = "torch.nn.Module._apply.fn"
+"""What `to`, `cuda` and their like give to `_apply`: with a device before its argument, it moves a tensor there."""
+
+
+def move_module(
+    ctx: Context, value: Value, place: Place, seen: set[Value] | None = None, *, is_raw: bool = False
+) -> None:
+    """Moves a module in place, with its parameters, buffers and submodules. `is_raw`: by the `_apply` of `nn.Module`, and not by that of its class."""
     if isinstance(value, Term):
         ctx.put(value, "@device", place)
+        return
+    if not is_raw and place != NOWHERE and _moves_by_itself(ctx, value, place):
         return
     seen = set() if seen is None else seen
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
@@ -367,6 +377,23 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
     filling = ctx.open_call_with(value)
     if filling is not None:
         ctx.emit(Term("carried", value, place, filling))
+
+
+def _moves_by_itself(ctx: Context, value: Value, place: Place) -> bool:
+    """Runs a class's own `_apply`, where it has one (torch/nn/modules/module.py)."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind != "module" or not isinstance(rec.cls, Cls) or ctx.running.count(value):  # type: ignore[arg-type]
+        return False
+    method = classes.attribute_of(ctx, rec.cls, "_apply", value)
+    if not isinstance(method, Func) or not ctx.analysis.may_replay():
+        return False
+    ctx.running.append(value)  # type: ignore[arg-type]
+    try:
+        given: Value = place if isinstance(place, Term) else Device(place)
+        ctx.call(method, [Partial(Ext(MOVER), (given,), ())], {}, None)
+    finally:
+        ctx.running.pop()
+    return True
 
 
 def _place_held(ctx: Context, content: Value, place: Place) -> None:

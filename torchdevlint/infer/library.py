@@ -789,6 +789,18 @@ def _vector_to_parameters(call: Call) -> Value:
     return NONE
 
 
+def _apply_of_module(call: Call) -> Value:
+    """`nn.Module._apply`, which a class of the project calls in its own one: parameters, buffers and submodules are moved."""
+    if call.ctx.mode == "summary" and (is_open(call.at(0)) or is_open(call.at(1))):
+        return _left_open(call)
+    mover = call.at(1)
+    is_known = isinstance(mover, Partial) and mover.function == Ext(devices.MOVER)
+    place = devices.as_device(call.ctx, mover.args[0]) if isinstance(mover, Partial) and is_known else NOWHERE
+    for one in alternatives(call.at(0)):
+        devices.move_module(call.ctx, one, place, is_raw=True)
+    return call.at(0)
+
+
 def _restored(call: Call) -> Value:
     """`torch.serialization.default_restore_location(storage, location)`."""
     return devices.move(call.ctx, call.at(0, "storage"), devices.as_device(call.ctx, call.at(1, "location")), call.site)
@@ -1077,6 +1089,8 @@ _TABLE: dict[str, Row] = {
     **pretrained.ROWS,
     "torch.optim.swa_utils.AveragedModel": _averaged,
     "torch.serialization.default_restore_location": _restored,
+    "torch.nn.Module._apply": _apply_of_module,
+    devices.MOVER: lambda call: devices.move(call.ctx, call.at(1), devices.as_device(call.ctx, call.at(0)), None),
     **_rows("torch.nn.utils.", "vector_to_parameters convert_parameters.vector_to_parameters", _vector_to_parameters),
     "torch.optim.swa_utils.update_bn": _updated,
     **_rows("torch.autograd.functional.", "vjp jvp hvp vhp", lambda call: Tup((_of_inputs(call), call.at(1)))),
