@@ -248,7 +248,8 @@ def main() -> int:
                 rows.append(row_of(half, batch, several))
     for idiom, programs in scores if options.shown else ():
         if idiom.half == "seen":
-            print(*_shown(idiom, programs), sep="\n", end="")
+            for line in _shown(idiom, programs):
+                print(line)
     print(*rows, sep="\n")
     if options.result:
         about = "Short idioms by authors who knew nothing of the analysis, each in four programs, and judged by the machine."

@@ -62,6 +62,7 @@ TITLES = {
 NEEDS = {
     "generated": "`python benchmarks/differential --kept --result now`",
     "paired": "`python benchmarks/paired_programs.py score --repairs --python EXE --result now`, with an environment in which the programs run",
+    "idioms": "`python benchmarks/idioms.py score --result now`",
     "mutants": "device mutants run on the test suites of fetched libraries, each in an environment of its own",
     "mined": "`python benchmarks/mined.py score MIRRORS --write`, with the fetched repositories of mined_cases.jsonl",
     "mutations": "`python benchmarks/mutations.py FOLDER... --write docs/mutations.md`, with fetched projects",
@@ -328,6 +329,7 @@ def run(options: argparse.Namespace) -> None:
     ]
     generated += ["--kept"] if options.kept else []
     _call([*generated, *(["--compare", options.before] if options.before else ["--result", "now"])])
+    _call([sys.executable, "benchmarks/idioms.py", "score", "--result", "now"])
     if options.mirrors:
         mined = [sys.executable, "benchmarks/mined.py", "score", str(options.mirrors), "--write"]
         for revision in (["--revision", options.before] if options.before else None, []):
