@@ -624,9 +624,8 @@ def call_method(ctx: Context, value: Value, name: str, args: Args, keywords: Key
                 special(ctx, value, "run", [], site)
                 return NONE
         inner = wrapped(ctx, value)
-        if (
-            name in ("__init__", "update") and inner != value
-        ):  # `update` calls `__setitem__`, as that of `dict` does not
+        if name in ("__init__", "update") and inner != value:
+            # `update` calls `__setitem__`, as that of `dict` does not
             containers.fill(ctx, value, args, keywords)
             return NONE
         if isinstance(inner, Ref) and inner != value and inner in ctx.heap:

@@ -654,16 +654,20 @@ def _binary(here: Replay, term: Term) -> Value:
     left, right = map(here.value, operands)
     if operator in tensors.COMPARISONS.values() and here.is_recursive and isinstance(left, Const):
         left = NUMBER  # another call of the function asks it of another number
-    if operator in ("eq", "ne") and (_names_something(left) or _names_something(right)):
+    sides = [one for side in (left, right) for one in alternatives(side)]
+    is_of_tensors = any(isinstance(one, Tensor) for one in sides)
+    is_of_names = any(map(_names_something, (left, right))) or all(isinstance(one, Const) for one in sides)
+    if operator in ("eq", "ne") and is_of_names and not is_of_tensors:
         found = conditions.equal(*((right, left) if isinstance(right, Term) else (left, right)))
-        return found if operator == "eq" else conditions.negated(found)
+        if found != NUMBER:
+            return found if operator == "eq" else conditions.negated(found)
     in_place = operator.endswith("=")
     return tensors.binary(here.ctx, operator.removesuffix("="), left, right, None, in_place=in_place)
 
 
 def _names_something(value: Value) -> bool:
-    """True for what is compared as a name: a device, its type, a string."""
-    is_name = isinstance(value, Const) and isinstance(value.value, (str, bool, type(None)))
+    """True for what no tensor is compared with: a device, its type, a string."""
+    is_name = isinstance(value, Const) and isinstance(value.value, (str, type(None)))
     return is_name or isinstance(value, Device) or value == ACCELERATOR_NAME
 
 
