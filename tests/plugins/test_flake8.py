@@ -182,7 +182,8 @@ def test_it_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(Plugin(ast.parse(FAULTY), "a.py", FAULTY.splitlines(keepends=True)).run()) == []
 
 
-def test_rows_from_one_and_columns_from_zero() -> None:
+def test_rows_from_one_and_columns_from_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (found,) = Plugin(ast.parse(FAULTY), "a.py", FAULTY.splitlines(keepends=True)).run()
     row, column, text, kind = found
     assert (row, column, text[:7], kind) == (5, 26, "TDL101 ", Plugin)

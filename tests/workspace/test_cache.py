@@ -316,7 +316,7 @@ def test_a_report_is_still_not_written_over_a_file_that_is_checked(project: Proj
 
 
 def test_a_run_that_could_not_check_everything_is_not_kept(project: Project) -> None:
-    project.write("bad.py", b"\n" * 10_000_001 + b" torch.load")
+    project.write("bad.py", b"#" * 10_000_001 + b" torch.load")
     assert project.run()[0] == 2
     assert not project.is_recalled()
 

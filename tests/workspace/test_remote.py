@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -144,10 +145,11 @@ def cluster(tmp_path: Path) -> Iterator[Any]:
             process.wait()
 
 
-def test_dask_with_processes_of_its_own(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_with_processes_of_its_own(cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(remote, "_MOST_FILES", 10)
     seen: list[int] = []
-    paths = [FIXTURES / "loading", FIXTURES / "demo"]
+    (tmp_path / ".git").mkdir()  # each worker reads the project
+    paths = [shutil.copytree(FIXTURES / name, tmp_path / name) for name in ("loading", "demo")]
     here = torchdevlint.check_paths(paths)
     there = torchdevlint.check_paths(
         paths, executor=cluster.get_executor(), progress=lambda done, total: seen.append(total - done)
