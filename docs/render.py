@@ -8,6 +8,7 @@ A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; whatever i
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import re
@@ -24,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 from torchdevlint.rules.registry import all_rules  # noqa: E402
 
 
+@functools.cache  # some pages show the same
 def console(*command: str) -> str:
     """A command and its output, as a terminal shows them."""
     done = subprocess.run(
