@@ -93,6 +93,7 @@ def call(
         elsewhere = [one for _, one in function.options if _is_elsewhere(ctx, one)]
         choice, is_open_too = Choice(ctx.choice), any(isinstance(one, Term) for _, one in function.options)
         around = ctx.turns
+        ctx.chosen.append(site)
         for at, (guards, one) in enumerate(_callees(ctx, function.options)):
             ctx.turns = (*around, (site, at)) if at else around
             if one != NONE:

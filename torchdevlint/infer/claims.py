@@ -362,22 +362,38 @@ def where_now(ctx: Context, value: Value) -> Value:
     """A parameter that was read before its module was moved is where the module is: `module.to()` moves it in place, for all who hold it."""
     if isinstance(value, OneOf):
         return one_of([(guards, where_now(ctx, one)) for guards, one in value.options])
-    if not isinstance(value, Tensor) or value.origin is None:
+    if not isinstance(value, Tensor):
         return value
-    moved = ctx.heap.get(Ref(("data", value.origin)))
+    moved = ctx.heap.get(Ref(("data", value.origin))) if value.origin is not None else None
     if moved is not None:
         return Tensor(moved.fields[OF_DATA], value.rank, value.origin, follows=value.follows, kept=value.kept)
-    if value.device != HOST or not value.follows:
+    if not value.follows:
         return value
-    made = value.origin.whole
-    places = [
-        rec.fields.get("@device", HOST)
-        for rec in ctx.heap.values()
-        if rec.kind == "module" and rec.fields.get("@origin") is made
-    ]
-    if places and HOST not in places:  # a copy of the module is of the same origin, and may have stayed
+    places = list(_places_of_parameter(ctx, value))
+    if places and value.device not in places:  # a copy of the module is of the same origin, and may have stayed
         return Tensor(places[0], value.rank, follows=True, kept=value.kept)
     return value
+
+
+def _places_of_parameter(ctx: Context, value: Tensor) -> Iterator[Place]:
+    """Where the modules are by now that hold a parameter, which has been read before. A buffer is another tensor once its module has moved."""
+    for rec in ctx.heap.values():
+        if rec.kind != "module":
+            continue
+        if value.origin is not None and rec.fields.get("@origin") is value.origin.whole:
+            yield rec.fields.get("@device", HOST)
+        for key, content in rec.fields.items():
+            for one in alternatives(content):
+                named = one.kept or str(key)[1:] if isinstance(one, Tensor) else ""
+                if isinstance(one, Tensor) and one.follows and _may_be_same(one, named, value):
+                    yield value.device if rec.fields.get(f"{devices.BUFFER}{key}") is True else one.device
+
+
+def _may_be_same(one: Tensor, name: str, other: Tensor) -> bool:
+    """Whether two readings may be of one parameter, which has moved meanwhile. Of what a caller gave only the name is known."""
+    if one.origin is None or other.origin is None:
+        return one.origin is other.origin and name == other.kept
+    return one.origin.whole is other.origin.whole and other.kept in ("", name)
 
 
 def _beside(ctx: Context, guards: Facts) -> Tensor | None:

@@ -375,9 +375,15 @@ def attribute_of(
 
 def _is_overridden(ctx: Context, cls: ir.Class, name: str) -> bool:
     unit = ctx.analysis.unit_of(cls.body)
-    if any(name in sub.methods for sub in unit.subclasses.get(cls, ())):
+    if any(_comes_from_elsewhere(ctx.analysis, sub, cls, name) for sub in _subclasses(unit.subclasses, cls)):
         return True
     return name in ctx.analysis.kept.imports.overriding(unit, cls.name)
+
+
+def _comes_from_elsewhere(analysis: Analysis, sub: ir.Class, cls: ir.Class, name: str) -> bool:
+    """True where a subclass has another method of a name than the class: its own, or that of a mixin which stands in front of the class."""
+    order = bases_of(analysis, sub)
+    return any(name in one.methods for one in order[: order.index(cls)]) if cls in order else name in sub.methods
 
 
 def _own(ctx: Context, cls: ir.Class, frame: Value | None, name: str) -> Value | ir.Body | None:

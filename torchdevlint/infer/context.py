@@ -99,6 +99,7 @@ class Context:
         self.most_events = MOST_EVENTS
         self.in_loop = False
         self.moving: Moving | None = None  # in a turn of a loop
+        self.chosen: list[Site | None] = []
         self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one
         # The turns of the loops over known items, and which of several things a call is of: each makes objects of its own.
         self.turns: tuple[tuple[ir.Iterate | Site | None, int], ...] = ()
@@ -140,8 +141,10 @@ class Context:
 
     @property
     def is_replaying(self) -> bool:
-        """True in the summary of another body, for what is left open to callers: conditions of it may not hold for them."""
-        return self.mode == "summary" and bool(self.stack) and not (self.calls and self.calls[-1].is_anew)
+        """True in the summary of another body, for what is left open to callers: conditions of it may not hold for them, or a loop has more turns."""
+        if self.mode != "summary" or not self.stack or (self.calls and self.calls[-1].is_anew):
+            return False
+        return not self.calls or any(call.may_be_otherwise for call in self.calls)
 
     def frame(self, body: ir.Body, env: dict[str, Value], outer: Value) -> Ref | None:
         """The variables of a function for what is defined in it; None where nothing needs them."""
@@ -314,16 +317,47 @@ class Context:
     def turn(self) -> Iterator[Moving]:
         """A turn of a loop: notes what it moves, and which events are its own, as callers may have to run them twice."""
         begin, around, moving = len(self.events), self.moving, Moving()
+        given = (
+            {place: rec for place, rec in self.heap.items() if rec.kind == "overlay"} if self.mode == "summary" else {}
+        )
         self.moving = moving
         try:
             yield moving
         finally:
             self.moving = around
+        begin = self._shown_before(begin, given)
         if around is not None:
             for place, rec in moving.items():
                 around.setdefault(place, rec)
         if len(self.events) > begin:
             self.turns_of_events[begin] = len(self.events)
+
+    def _shown_before(self, begin: int, given: Heap) -> int:
+        """Where the events of a turn begin, once those are in front of it that show a callee what was written before the loop."""
+
+        def is_given(event: Event) -> bool:
+            what = event.what
+            if not isinstance(what, Term) or what.op != "set" or not isinstance(what.args[1], Const):
+                return False
+            rec = given.get(what.args[0])
+            return rec is not None and rec.fields.get(f".{what.args[1].value}") == what.args[2]
+
+        of_turn = self.events[begin:]
+        before = [event for event in of_turn if is_given(event)]
+        if before and begin not in self.turns_of_events:
+            self.events[begin:] = before + [event for event in of_turn if not is_given(event)]
+            begin += len(before)
+        return begin
+
+    @contextmanager
+    def choosing(self) -> Iterator[list[Site | None]]:
+        """Notes where one of several functions is called, nobody knows which."""
+        around, self.chosen = self.chosen, []
+        try:
+            yield self.chosen
+        finally:
+            around += self.chosen
+            self.chosen = around
 
     def note_made(self, ref: Ref) -> None:
         """An object is about to be made, that this turn of a loop has made if there is none of its name."""

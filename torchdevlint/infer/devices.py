@@ -328,6 +328,9 @@ def move_itself(ctx: Context, module: Ref, place: Place, site: Site | None) -> N
         ctx.heap[module] = ctx.heap[module].without(LEFT)
 
 
+BUFFER = "@buffer "
+"""Before the field of a buffer, which is another tensor once its module has moved."""
+
 HIDDEN = "@hidden"
 """Before the field of an attribute that `nn.Module.__setattr__` has not seen: `object.__setattr__(self, "teacher", teacher)`."""
 
@@ -355,6 +358,9 @@ def move_module(
         ctx.note_move(value)
         fields["@device"] = place
         fields.pop("@implicit", None)
+        made = rec.fields.get("@origin")
+        if made is not None and Ref(("data", made.part)) in ctx.heap:
+            ctx.put(Ref(("data", made.part)), OF_DATA, place)
         if ctx.mode == "module" and isinstance(rec.cls, Cls) and place != NOWHERE:
             classes_of = classes.bases_of(ctx.analysis, rec.cls.cls)
             ctx.analysis.heard.placed |= {(one, place == HOST) for one in classes_of}

@@ -80,13 +80,26 @@ def dependents_of(files: Files, path: str) -> frozenset[str]:
 
 
 def _overriding(files: Files, path: str, cls: str) -> frozenset[str]:
+    """The methods that subclasses of a class in other files have of their own, or of a mixin that they name in front of it."""
     found: set[str] = set()
     for other in files.importing(path):
         program = files.program(other) if files.says(other, cls.encode()) else None
         for one in program.classes if program is not None else ():
-            if any(base.rpartition(".")[2] == cls for base in one.bases):
-                found |= one.methods.keys()
+            bases = [base.rpartition(".")[2] for base in one.bases]
+            if cls in bases:
+                found.update(one.methods)
+                for mixin in bases[: bases.index(cls)]:
+                    found.update(_methods_of(files, other, mixin))
     return frozenset(found - {"__init__"})
+
+
+def _methods_of(files: Files, path: str, cls: str) -> Iterator[str]:
+    """The methods of a class by its plain name, of a file or of one that runs for its imports."""
+    for other in (path, *files.imported_by(path)):
+        program = files.program(other) if files.says(other, cls.encode()) else None
+        for one in program.classes if program is not None else ():
+            if one.name == cls:
+                yield from one.methods
 
 
 class Global(NamedTuple):

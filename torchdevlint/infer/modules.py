@@ -163,18 +163,23 @@ def hooked(ctx: Context, ref: Ref, args: Args, keywords: Keywords, site: Site | 
         made = ctx.call(function, given, {}, site)
         if with_keywords == TRUE:
             pair = reading.items(ctx, made)
-            several = reading.items(ctx, pair[0]) if pair is not None and len(pair) == 2 else None
+            several = _as_many(ctx, pair[0], args) if pair is not None and len(pair) == 2 else None
             rec = ctx.rec(pair[1]) if pair is not None and several is not None else None
             if several is not None and rec is not None:
                 args = several
-                keywords = {str(key[1]): value for key, value in rec.fields.items() if isinstance(key, tuple)}
-        elif (known := reading.items(ctx, made)) is not None:
+                given_anew = {str(key[1]): value for key, value in rec.fields.items() if isinstance(key, tuple)}
+                keywords = dict.fromkeys(keywords, rec.fields["*"]) | given_anew if "*" in rec.fields else given_anew
+        elif (known := _as_many(ctx, made, args)) is not None:
             args = known
-        elif isinstance(made, Ref):  # as many as there were, if nobody counts them
-            args = [reading.element(ctx, made)] * len(args)
         elif isinstance(made, (Tensor, Term)) and made is not UNKNOWN:
             args = [made]
     return args, keywords
+
+
+def _as_many(ctx: Context, made: Value, args: Args) -> Args | None:
+    """The arguments that a hook gives instead: as many as there were, if nobody counts them."""
+    known = reading.items(ctx, made)
+    return known if known is not None or not isinstance(made, Ref) else [reading.element(ctx, made)] * len(args)
 
 
 def given_back(ctx: Context, ref: Ref, args: Args, keywords: Keywords, result: Value, site: Site | None) -> Value:
@@ -653,7 +658,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         _register(ctx, ref, named, _part(followed(ctx, value)))
         persistent = args[2] if len(args) > 2 else keywords.get("persistent", TRUE)
         if isinstance(named, Const):
-            ctx.put(ref, f"{_BUFFER}.{named.value}", True)
+            ctx.put(ref, f"{devices.BUFFER}.{named.value}", True)
             if persistent == FALSE:
                 ctx.put(ref, f"{_TRANSIENT}.{named.value}", True)
         return NONE
@@ -764,7 +769,7 @@ def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
             ctx.put(ref, f"{_REGISTERED}.{given}", ctx.facts)
 
 
-_BUFFER, _TRANSIENT = "@buffer ", "@transient "  # before the field of a buffer, and of one that no state dict holds
+_TRANSIENT = "@transient "  # before the field of a buffer that no state dict holds
 
 
 def _assign_state(ctx: Context, ref: Ref, rec: Rec, state: Rec | None) -> None:
@@ -809,7 +814,7 @@ def held_by(
             continue
         inner = ctx.heap.get(content) if isinstance(content, Ref) else None
         if all(isinstance(one, Tensor) and one.follows for one in alternatives(content)):
-            if buffers if rec.fields.get(f"{_BUFFER}{key}") is True else parameters:
+            if buffers if rec.fields.get(f"{devices.BUFFER}{key}") is True else parameters:
                 found[prefix + name] = content
         elif inner is not None and inner.kind == "module" and deep:
             below = held_by(ctx, inner, f"{prefix}{name}.", deep - 1, buffers=buffers, parameters=parameters)
@@ -880,9 +885,10 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
         if isinstance(one, Ref) and rec is not None and rec.kind == "dict" and reading.shows_items(ctx, one, rec):
             ctx.put(one, ("k", name), value)
             return
-    if any(_is_module(ctx, one) for one in alternatives(target)):
+    is_of_module = any(is_module(ctx, one) for one in alternatives(target))
+    if is_of_module:
         value = _part(value)
-    kept = known_by(ctx, value, name)
+    kept = known_by(ctx, value, name, of_module=is_of_module)
     for one, rec in ctx.each(kept):
         if rec is not None and rec.kind in ("list", "dict"):
             fields = {
@@ -901,7 +907,7 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
 
 
-def _is_module(ctx: Context, value: Value) -> bool:
+def is_module(ctx: Context, value: Value) -> bool:
     """True for a module that was made, and for the `self` of a module's method."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     return ctx.analysis.is_receiver_of_module(value) if rec is None else rec.kind == "module"
@@ -973,8 +979,10 @@ def still_following(ctx: Context, target: Value, key: str, value: Value) -> Valu
     return value
 
 
-def known_by(ctx: Context, value: Value, name: str) -> Value:
-    """What an object keeps under a name: its tensors are known by that."""
+def known_by(ctx: Context, value: Value, name: str, *, of_module: bool) -> Value:
+    """What an object keeps under a name: its tensors are known by that, but for the parameters of a module that something else keeps."""
+    if not of_module and all(isinstance(one, Tensor) and one.follows and one.kept for one in alternatives(value)):
+        return value
     return for_each(lambda one: _kept(ctx, one, name), value)
 
 

@@ -24,7 +24,17 @@ from torchdevlint.infer import (
 from torchdevlint.infer.calls import call, spread
 from torchdevlint.infer.context import CHANGES, MOST_NESTED, nesting
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import RENEWED, Facts, as_moved, if_moved, join_heaps, moved_in_turn, renewal
+from torchdevlint.infer.state import (
+    NO_FACTS,
+    RENEWED,
+    Facts,
+    Heap,
+    as_moved,
+    if_moved,
+    join_heaps,
+    moved_in_turn,
+    renewal,
+)
 from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -101,6 +111,7 @@ class Replay:
         self._begun = ctx.facts
         self._doing: Claim | Term | None = None  # the event
         self._changes: set[Term] = set()  # what has been done as an event of its own
+        self._is_in_turn = False
         self.is_anew = False  # the body is run, and not its summary
         self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
@@ -133,6 +144,11 @@ class Replay:
             ctx.stack, ctx.chain, ctx.calls = saved
         return result
 
+    @property
+    def may_be_otherwise(self) -> bool:
+        """True while something is done that a condition or the turns of a loop may do never, or several times."""
+        return not self.is_anew and (self._is_in_turn or self.ctx.facts != self._begun)
+
     def run_anew(self, run: Callable[[], _Made]) -> _Made:
         """The body itself under actual parameters, or a part of it."""
         ctx, body = self.ctx, self.body
@@ -148,7 +164,9 @@ class Replay:
             ctx.stack, ctx.chain, ctx.calls, ctx.unit = saved
 
     def _events(self, begin: int, end: int, *, of_turn: bool = False) -> None:
-        """Events in their order. Those of a loop that moves modules are done twice: what the next turn meets is where this one has left it."""
+        """Events in their order. Those of a loop that moves modules are done twice: what the next turn meets is where this one has left it. So are those
+        of one that calls several functions in an order that is not known.
+        """
         ctx, at = self.ctx, begin
         chain = ctx.chain
         while at < end:
@@ -164,9 +182,16 @@ class Replay:
             at += 1
 
     def _turn(self, begin: int, end: int) -> None:
-        ctx, done = self.ctx, len(self._done_once)
-        with ctx.turn() as moving:
+        around, self._is_in_turn = self._is_in_turn, True
+        self._turns(begin, end)
+        self._is_in_turn = around
+
+    def _turns(self, begin: int, end: int) -> None:
+        ctx, done, before = self.ctx, len(self._done_once), dict(self.ctx.heap)
+        with ctx.turn() as moving, ctx.choosing() as chosen:
             self._events(begin, end, of_turn=True)
+        if chosen and ctx.heap != before:
+            self._again(begin, end, done, before)
         moved = moved_in_turn(moving, ctx.heap) if moving and not ctx.mute else None
         if moved is None:
             return
@@ -176,6 +201,16 @@ class Replay:
         self._forget_conditions()
         self._events(begin, end, of_turn=True)
         ctx.heap, self._memo, ctx.is_later_turn = left, memo, is_later
+        self._forget_conditions()
+
+    def _again(self, begin: int, end: int, done: int, before: Heap) -> None:
+        """The next turn: any of the functions may be called first, and meet what the others leave."""
+        ctx, memo = self.ctx, self._memo
+        ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, NO_FACTS])
+        self._memo = {term: memo[term] for term in self._done_once[:done] if term in memo}
+        self._forget_conditions()
+        self._events(begin, end, of_turn=True)
+        self._memo = memo
         self._forget_conditions()
 
     def _forget_conditions(self) -> None:
@@ -306,7 +341,7 @@ class Replay:
                     if key == ".data":
                         modules.replace_data(ctx, None, target, here)
                     if isinstance(key, str) and key.startswith("."):
-                        here = modules.still_following(ctx, target, key, self._known_by(key, content, here))
+                        here = modules.still_following(ctx, target, key, self._known_by(key, content, here, target))
                     written.append((key, here))
             for key, here in written:
                 ctx.put(target, key, here)
@@ -449,7 +484,9 @@ class Replay:
             for one in (tensors.as_tensor(ctx, made) for made in alternatives(self.value(place.args[0]))):
                 if isinstance(one, Tensor) and one.device == here:
                     rank = None if one.rank in (0, None) and value.rank == MANY else value.rank
-                    return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept or one.kept)
+                    is_of_layer = value.follows and value.origin is not None
+                    origin = value.origin if is_of_layer else one.origin
+                    return Tensor(here, rank, origin, one.implicit, value.follows, value.kept or one.kept)
         if here is place and value.moved is None:
             return value
         return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
@@ -512,7 +549,7 @@ class Replay:
             fields = {key: self._field(key, content) for key, content in rec.fields.items()}
             for key, content in rec.fields.items() if isinstance(cls, Cls) else ():
                 if isinstance(key, str) and key[:1] == ".":
-                    fields[key] = self._known_by(key, content, fields[key])
+                    fields[key] = self._known_by(key, content, fields[key], found)
             if fields.get("@device") == DEFAULT:
                 fields |= {"@device": HOST, "@implicit": True}
             if "@implicit" in fields and self.ctx.default() is not None:
@@ -522,10 +559,13 @@ class Replay:
         self.ctx.facts = facts
         return found
 
-    def _known_by(self, key: str, content: Any, here: Value) -> Value:
+    def _known_by(self, key: str, content: Any, here: Value, holder: Value) -> Value:
         """What an attribute holds, by its name, where only the call tells which tensor it is."""
         is_open = isinstance(content, (Term, OneOf)) or (isinstance(content, Tensor) and waits(content))
-        return modules.known_by(self.ctx, here, key[1:]) if is_open else here
+        if not is_open:
+            return here
+        of_module = any(modules.is_module(self.ctx, one) for one in alternatives(holder))
+        return modules.known_by(self.ctx, here, key[1:], of_module=of_module)
 
     def _field(self, key: Any, content: Any) -> Any:
         return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)

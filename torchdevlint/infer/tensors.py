@@ -185,7 +185,7 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
     `known`: sums that were asked already; `x = x + f(x)`, again and again, holds the first `x` exponentially often.
     """
     if type(value) is Tensor:
-        return claims.where_now(ctx, value) if value.follows and value.device == HOST else value
+        return claims.where_now(ctx, value) if value.follows else value
     if isinstance(value, Term):
         if (
             ctx.mode == "root"
