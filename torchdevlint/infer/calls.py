@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from torchdevlint.infer import (
     claims,
@@ -250,6 +250,9 @@ def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keyw
 
 def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of something that only a caller can tell."""
+    if _registers_buffer(ctx, function, args):
+        modules.register_buffer(ctx, function.args[0], list(args), keywords)  # as `self.name = tensor` does
+        return NONE
     place = opaque.placed(ctx, function)
     if place is not None and site is not None:
         args = [samples.sample(ctx, one, site) for one in args]
@@ -273,6 +276,14 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         _show_written(ctx, shown, args, keywords)
         ctx.emit(term)
     return term
+
+
+def _registers_buffer(ctx: Context, function: Value, args: Arguments) -> TypeGuard[Term]:
+    """True for `self.register_buffer("name", tensor)` in a method of a module."""
+    if not isinstance(function, Term) or function.op != "attribute" or function.args[1] != "register_buffer":
+        return False
+    is_named = bool(args) and isinstance(args[0], Const) and not any(map(_is_star, args))
+    return is_named and ctx.mode == "summary" and ctx.analysis.is_receiver_of_module(function.args[0])
 
 
 def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keywords) -> None:

@@ -653,14 +653,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
             devices.move_itself(ctx, ref, place, site)
         return ref
     if name == "register_buffer":
-        value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
-        named = args[0] if args else keywords.get("name", UNKNOWN)
-        _register(ctx, ref, named, _part(followed(ctx, value)))
-        persistent = args[2] if len(args) > 2 else keywords.get("persistent", TRUE)
-        if isinstance(named, Const):
-            ctx.put(ref, f"{devices.BUFFER}.{named.value}", True)
-            if persistent == FALSE:
-                ctx.put(ref, f"{_TRANSIENT}.{named.value}", True)
+        register_buffer(ctx, ref, args, keywords)
         return NONE
     if name in ("register_parameter", "add_module", "register_module") and len(args) > 1:
         _register(ctx, ref, args[0], _part(args[1]))
@@ -759,6 +752,18 @@ def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
 
 # `register_buffer(name, None)`, and the conditions that it is under: a tensor that is assigned to the name becomes the buffer.
 _REGISTERED = "@registered "
+
+
+def register_buffer(ctx: Context, module: Value, args: Args, keywords: Keywords) -> None:
+    """`module.register_buffer(name, tensor, persistent=True)`."""
+    value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
+    named = args[0] if args else keywords.get("name", UNKNOWN)
+    _register(ctx, module, named, _part(followed(ctx, value)))
+    persistent = args[2] if len(args) > 2 else keywords.get("persistent", TRUE)
+    if isinstance(named, Const):
+        ctx.put(module, f"{devices.BUFFER}.{named.value}", True)
+        if persistent == FALSE:
+            ctx.put(module, f"{_TRANSIENT}.{named.value}", True)
 
 
 def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:

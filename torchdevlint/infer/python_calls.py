@@ -81,7 +81,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         made = unknown(site)
         ctx.put(made, paths.PATH, first)
         return made
-    if name == "len" and isinstance(first, Tup) and (known := reading.items(ctx, first)) is not None:
+    is_settled = isinstance(first, Tup) or not (ctx.in_loop or ctx.is_replaying)
+    if name == "len" and is_settled and (known := reading.turns(ctx, first)) is not None:
         return Const(len(known))
     if name == "bool" and args:
         told = conditions.known_outcome(ctx, first)
@@ -136,6 +137,12 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         made = ctx.call(first, [reading.element(ctx, one) for one in args[1:]], {}, site)
         return ctx.new(site, "generator", None, {"*": made}, tag=name)
     if name in ("max", "min"):
+        several = reading.turns(ctx, first) if len(args) == 1 else list(args)
+        if several and not ctx.in_loop and not ctx.is_replaying:
+            by = {**keywords, "reverse": TRUE if name == "max" else FALSE}
+            in_order = containers.in_order_of(ctx, several, by)
+            if in_order is not None:
+                return in_order[0]
         return reading.element(ctx, first) if len(args) == 1 or "key" in keywords else join(*args)
     if name == "sum":
         return _sum(ctx, first, args[1] if len(args) > 1 else None, site)
