@@ -18,6 +18,7 @@ from torchdevlint.infer.values import (
     NOTHING,
     NUMBER,
     OTHER,
+    TRUE,
     UNKNOWN,
     Bound,
     Cls,
