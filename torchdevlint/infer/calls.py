@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
     claims,
@@ -250,8 +250,9 @@ def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keyw
 
 def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of something that only a caller can tell."""
-    if _registers_buffer(ctx, function, args):
-        modules.register_buffer(ctx, function.args[0], list(args), keywords)  # as `self.name = tensor` does
+    receiver = _registering_buffer(ctx, function, args, keywords)
+    if receiver is not None:
+        modules.register_buffer(ctx, receiver, list(args), keywords)  # as `self.name = tensor` does
         return NONE
     place = opaque.placed(ctx, function)
     if place is not None and site is not None:
@@ -278,12 +279,15 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
     return term
 
 
-def _registers_buffer(ctx: Context, function: Value, args: Arguments) -> TypeGuard[Term]:
-    """True for `self.register_buffer("name", tensor)` in a method of a module."""
+def _registering_buffer(ctx: Context, function: Value, args: Arguments, keywords: Keywords) -> Value | None:
+    """The module of `self.register_buffer("name", tensor)` in one of its methods, where all is known but for the tensor."""
     if not isinstance(function, Term) or function.op != "attribute" or function.args[1] != "register_buffer":
-        return False
-    is_named = bool(args) and isinstance(args[0], Const) and not any(map(_is_star, args))
-    return is_named and ctx.mode == "summary" and ctx.analysis.is_receiver_of_module(function.args[0])
+        return None
+    named = [*args[:1], *args[2:], *(value for name, value in keywords.items() if name != "tensor")]
+    receiver: Value = function.args[0]
+    is_settled = bool(args) and all(isinstance(one, Const) for one in named)
+    is_of_module = ctx.mode == "summary" and is_settled and ctx.analysis.is_receiver_of_module(receiver)
+    return receiver if is_of_module else None
 
 
 def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keywords) -> None:

@@ -431,6 +431,7 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: Operands, pa
     several = operands.get("d", [])
     ranks = [one.rank for operand in several for one in alternatives(operand.value) if isinstance(one, Tensor)]
     if result.rank == "stacked":
+        ranks += [MANY for operand in several for one in alternatives(operand.value) if is_open(one)]
         return shifted(ranks[0], 1) if len(set(ranks)) == 1 else at_least(1 + min(map(least, ranks), default=0))
     all_known = len(ranks) == len(several) > 0
     rules = ["loss"] if result.rank == "reduced" else RANKS.get(name, "").split()

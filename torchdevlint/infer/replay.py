@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -72,7 +73,9 @@ from torchdevlint.infer.values import (
     alternatives,
     array,
     as_chosen,
+    at_least,
     choice_of,
+    least,
     lift,
     one_of,
     options_of,
@@ -463,6 +466,15 @@ class Replay:
         return chosen
 
     def _tensor(self, value: Tensor) -> Value:
+        here = self._placed(value)
+        if value.like is None or not isinstance(here, Tensor):
+            return here
+        several = [tensors.as_tensor(self.ctx, one) for one in alternatives(self._unasked(value.like))]
+        like = next((one for one in several if isinstance(one, Term) and one.waits), None)
+        is_less = not several or any(one.rank in (0, None) for one in several if isinstance(one, Tensor))
+        return replace(here, rank=_with_one_less(here.rank) if is_less else here.rank, like=like)
+
+    def _placed(self, value: Tensor) -> Value:
         ctx, place = self.ctx, value.device
         if not isinstance(place, Term):
             if value.implicit == "default" and place == HOST:
@@ -483,7 +495,7 @@ class Replay:
         if place.op == "device_of":  # what it was computed from tells where it was made
             for one in (tensors.as_tensor(ctx, made) for made in alternatives(self.value(place.args[0]))):
                 if isinstance(one, Tensor) and one.device == here:
-                    rank = None if one.rank in (0, None) and value.rank == MANY else value.rank
+                    rank = _with_one_less(value.rank) if one.rank in (0, None) else value.rank
                     is_of_layer = value.follows and value.origin is not None
                     origin = value.origin if is_of_layer else one.origin
                     return Tensor(here, rank, origin, one.implicit, value.follows, value.kept or one.kept)
@@ -595,6 +607,11 @@ _VALUES: dict[type, Callable[[Replay, Any], Value]] = {
     Cls: Replay._class,
     Super: lambda here, value: Super(value.owner, here.value(value.receiver)),
 }
+
+
+def _with_one_less(rank: int | None) -> int | None:
+    """A rank that was told of something with dimensions, where that has none, or may have none. An exact one does not rest on it."""
+    return at_least(least(rank) - 1) if rank is not None and rank < 0 else rank
 
 
 def _itself(here: Replay, term: Term) -> Value:

@@ -172,11 +172,16 @@ def plain(value: Tensor) -> Tensor:
     """The tensor for itself: no parameter or buffer, so that no module takes it along, and no leaf."""
     if not value.follows:
         return replace(value, leaf="") if value.leaf else value
-    return Tensor(value.device, value.rank, value.origin, value.implicit, kept=value.kept)
+    return derived(value, value.rank)
 
 
 # What a caller gives, and what is taken out of it.
 _GIVEN = frozenset({"parameter", "item", "element", "unpack", "attribute"})
+
+
+def derived(value: Tensor, rank: int | None) -> Tensor:
+    """What is computed from a tensor, where that is."""
+    return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept, like=value.like)
 
 
 def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None) -> Value:
@@ -363,7 +368,7 @@ def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
                 return _open_binary(operands)
         if pending and len(operands) == 2 and all(one.tolerant for one in operands) and _is_left_open(ctx, best):
             return _open_binary(operands)
-        return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
+        return _from_moved(ctx, operands, best) if rank is None else derived(best, rank)
     if pending:
         if pending[0] in ctx.proven:
             return Tensor(Term("device_of", pending[0]), MANY if rank is None else rank)
@@ -371,11 +376,22 @@ def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
     return UNKNOWN
 
 
+def _from_moved(ctx: Context, operands: list[Operand], best: Tensor) -> Tensor:
+    """What is computed of something that a caller gives and that was moved: as a caller may tell, it is a tensor with dimensions, as most are."""
+    for operand in operands:
+        value = operand.value
+        if isinstance(value, Term) and value.op == "moved" and value.waits and as_tensor(ctx, value) == best:
+            return replace(derived(best, MANY), like=value.args[0])
+    return derived(best, None)
+
+
 def _is_left_open(ctx: Context, best: Tensor) -> bool:
     """True for what is where a parameter is: a caller may give a number there, and the other operand tells where the result is."""
     place = best.device
     if not isinstance(place, Term) or ctx.mode != "summary":
         return False
+    if best.like is not None:
+        return True
     asked = place.args[0] if place.op == "as_device" else None  # of `device=x.device`
     return place.op in ("own", "device_of") or (isinstance(asked, Term) and asked.op == "attribute")
 
@@ -526,7 +542,7 @@ def _result_of_binary(
             return left
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
         rank = operators.product(ranks) if operator == "@" else operators.broadcast(ranks, all_known=True)
-        return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
+        return derived(best, rank)
     if best is not None and best.device != HOST and best.rank not in (0, None) and not _is_left_open(ctx, best):
         return Tensor(best.device, best.rank, best.origin)
     return Term("binary", operator + "=" if in_place else operator, left, right)
@@ -976,16 +992,16 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
     if name in ("view", "expand", "repeat", "reshape", "permute"):
         is_cast = len(args) == 1 and isinstance(args[0], Ext)
         rank = value.rank if name == "permute" or is_cast else rank_of_size(ctx, args or list(keywords.values()))
-        return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
+        return derived(value, rank)
     if name in ("max", "min", "sum", "mean", "any", "all", "prod") and not args and not keywords:
-        return Tensor(value.device, 0, value.origin, value.implicit, kept=value.kept)
+        return derived(value, 0)
     if "torch." + name in MAY_GIVE_SEVERAL:
-        return with_counts(Tensor(value.device, MANY, value.origin, value.implicit, kept=value.kept), keywords)
+        return with_counts(derived(value, MANY), keywords)
     signatures = ctx.stubs.method(name)
     if signatures and operators.fitting(signatures, [value, *args], keywords) is not None:
         return operators.apply(ctx, signatures, [value, *args], keywords, site)
     rank = MANY if value.rank is not None and value.rank < 0 else None
-    return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
+    return derived(value, rank)
 
 
 MAY_GIVE_SEVERAL = frozenset(

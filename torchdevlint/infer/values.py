@@ -222,7 +222,8 @@ class Tensor:
     `follows`: a parameter or buffer, which goes where its module goes. `kept`: the attribute that a module keeps it under.
     `moved` is the last move that brought it where it is, for who tells of it: two tensors are equal whichever did.
     `leaf`: "wanted" of what a program trains, as a parameter or with `requires_grad`; "copied" of what a move has made of it, which autograd has
-    computed, so that no optimizer takes it. Two tensors are equal whatever it says.
+    computed, so that no optimizer takes it. Two tensors are equal whatever it says. `like` is what has no dimension less than `rank` takes for granted,
+    where only a caller knows.
     """
 
     device: Place
@@ -233,6 +234,7 @@ class Tensor:
     kept: str = ""
     moved: Site | None = field(default=None, compare=False)
     leaf: Literal["", "wanted", "copied"] = field(default="", compare=False)
+    like: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -608,7 +610,7 @@ _PARTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
 _TERMS_IN: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     **_PARTS,
     tuple: lambda value: value,
-    Tensor: lambda value: (value.device,),
+    Tensor: lambda value: (value.device, value.like),
     Device: lambda value: (value.place,),
     Array: lambda value: (value.of,),
     Func: lambda value: (value.frame, value.receiver),
@@ -807,7 +809,11 @@ def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Gua
         both, guards = first, found.pop(first)
         for value in others:
             rank = both.rank if both.rank == value.rank else at_least(min(least(both.rank), least(value.rank)))
-            both = Tensor(both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept)
+            like = both.like if both.like == value.like else None
+            rank = rank if like is both.like or rank is None or rank > MANY else at_least(least(rank) - 1)
+            both = Tensor(
+                both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept, like=like
+            )
             guards &= found.pop(value)
         found[both] = guards
 
