@@ -359,8 +359,11 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         analysis.heard.called.add(body)
         return managers.made(ctx, function, parameters, site)
     is_run_anew = summary is not None and specialised.goes_over_known(ctx, summary, body, parameters)
-    if summary is None or not (
-        analysis.may_replay(recursive=False) if is_run_anew else _may_unfold(ctx, body, summary, parameters)
+    waits_for_globals = summary is not None and specialised.waits_for_globals(ctx, summary, body, parameters)
+    if (
+        summary is None
+        or waits_for_globals
+        or not (analysis.may_replay(recursive=False) if is_run_anew else _may_unfold(ctx, body, summary, parameters))
     ):
         if ctx.mode == "summary":
             return residual(

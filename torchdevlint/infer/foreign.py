@@ -411,6 +411,8 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
     if name in DATA_LOADERS:
         return loaders.make(ctx, name, args, keywords, site)
     if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
+        if any(isinstance(one, Star) for one in args):
+            return loaders.residual(ctx, name, args, keywords, site) if ctx.mode == "summary" else unknown(site)
         fields = {"*": Tup(tuple(reading.element(ctx, one) for one in args)), ".tensors": Tup(tuple(args))}
         return ctx.new(site, "object", Ext(name), fields, tag="dataset")
     if name == "torch.utils.data.StackDataset":

@@ -46,7 +46,7 @@ def make(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, 
     fields = _fields(ctx, args, keywords, site)
     if fields["*"] is not None:
         return ctx.new(site, "object", Ext(name), fields, tag="loader")
-    return _residual(ctx, name, args, keywords, site) if _may_wait(ctx, args, keywords) else unknown(site)
+    return residual(ctx, name, args, keywords, site) if _may_wait(ctx, args, keywords) else unknown(site)
 
 
 def inherited(
@@ -57,13 +57,13 @@ def inherited(
     rec = ctx.rec(target)
     is_spread = any(isinstance(one, (Star, DoubleStar)) for one in rest)
     if rec is None or not isinstance(target, Ref) or is_spread:
-        return _residual(ctx, f"{name}.{last}", args, keywords, site) if ctx.mode == "summary" else UNKNOWN
+        return residual(ctx, f"{name}.{last}", args, keywords, site) if ctx.mode == "summary" else UNKNOWN
     if last == "__iter__":
         batch = batch_of(ctx, rec) if COLLATED in rec.fields else UNKNOWN
         return ctx.new(site, "list", None, {"*": batch}, tag="batches")
     fields = _fields(ctx, rest, keywords, site)
     if fields["*"] is None and _may_wait(ctx, rest, keywords):
-        return _residual(ctx, f"{name}.{last}", args, keywords, site)
+        return residual(ctx, f"{name}.{last}", args, keywords, site)
     if _COLLATE in rec.fields:  # set behind this call, which waited for a caller
         del fields[_COLLATE]
     for key, content in fields.items():
@@ -100,12 +100,13 @@ def _may_wait(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
     return any(map(waits, given))
 
 
-def _residual(
+def residual(
     ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None
 ) -> Value:
-    from torchdevlint.infer.calls import residual
+    """A dataset or loader of what only a caller knows."""
+    from torchdevlint.infer import calls
 
-    return residual(ctx, Ext(name), list(args), dict(keywords), site)
+    return calls.residual(ctx, Ext(name), list(args), dict(keywords), site)
 
 
 def _collated(ctx: Context, data: Value, collate: Value, site: Site | None, *, is_single: bool) -> Value | None:

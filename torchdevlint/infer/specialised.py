@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import reading
 from torchdevlint.infer.summary import Summary
-from torchdevlint.infer.values import UNKNOWN, Ref, Tup, Value
+from torchdevlint.infer.values import UNKNOWN, Cls, Ref, Term, Tup, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
@@ -22,6 +22,7 @@ _MOST_ATTRIBUTES = 8  # of an object that is gone over
 _MOST_OPERATIONS = 80  # of a body that is run for a call
 _MOST_TIMES = 4  # calls of such bodies in each other
 _VIEWS = frozenset({"items", "keys", "values", "enumerate", "zip", "sorted", "reversed", "list", "tuple"})
+_GLOBALS = "@globals"  # what stands for the module, as a parameter
 _OF_OBJECT = frozenset({"fields", "vars"})  # what lists the attributes of an object
 
 
@@ -32,9 +33,26 @@ def goes_over_known(ctx: Context, summary: Summary, body: ir.Body, parameters: d
     """
     depth = ctx.stack.count(body)
     return depth < _MOST_TIMES and any(
-        _has_known_items(ctx, _attribute(ctx, parameters.get(path[0], UNKNOWN), path[1:]), 1 if depth else 2)
-        for path in summary.goes_over
+        _has_known_items(ctx, value, 1 if depth else 2) for value in _gone_over(ctx, summary, body, parameters)
     )
+
+
+def waits_for_globals(ctx: Context, summary: Summary, body: ir.Body, parameters: dict[str, Value]) -> bool:
+    """True for a call of a function that goes over what a module or class keeps: in a summary nobody knows that yet."""
+    return ctx.mode == "summary" and any(map(_is_kept, _gone_over(ctx, summary, body, parameters)))
+
+
+def _is_kept(value: Value) -> bool:
+    while isinstance(value, Term) and value.op == "attribute":
+        value = value.args[0]
+        if isinstance(value, (Ref, Cls)):
+            return True
+    return False
+
+
+def _gone_over(ctx: Context, summary: Summary, body: ir.Body, parameters: dict[str, Value]) -> Iterator[Value]:
+    given = {_GLOBALS: ctx.analysis.unit_of(body).globals, **parameters}
+    return (_attribute(ctx, given.get(path[0], UNKNOWN), path[1:]) for path in summary.goes_over)
 
 
 def _attribute(ctx: Context, value: Value, names: tuple[str, ...]) -> Value:
@@ -55,7 +73,7 @@ def _has_known_items(ctx: Context, value: Value, least: int) -> bool:
 
 
 def gone_over(body: ir.Body) -> tuple[tuple[str, ...], ...]:
-    """The parameters, and attributes of them, that a small body goes over: `("self", "names")`. None of a generator."""
+    """The parameters, and attributes of them, that a small body goes over: `("self", "names")`; containers of its module. None of a generator."""
     is_plain = body.kind == "function" and not (body.is_generator or body.is_async)
     if not is_plain or sum(len(block.ops) for block in body.blocks) > _MOST_OPERATIONS:
         return ()
@@ -80,3 +98,19 @@ def _paths(body: ir.Body) -> Iterator[tuple[str, ...]]:
                 op = lookup.definition(op.object)
             if isinstance(op, ir.Load) and op.name in names and not any(lookup.stores(op.name)):
                 yield (op.name, *path)
+            elif (
+                isinstance(op, ir.Load)
+                and op.name not in body.local_names
+                and _is_of_module(body, op.name, is_class=bool(path))
+            ):
+                yield (_GLOBALS, op.name, *path)
+
+
+def _is_of_module(body: ir.Body, name: str, *, is_class: bool) -> bool:
+    """True for a name at the top of the file that is bound once, to a display (`HOOKS = []`) or to a class."""
+    while body.parent is not None:
+        body = body.parent
+    lookup = Lookup.of(body)
+    stores = list(lookup.stores(name)) if body.kind == "module" else []
+    wanted = ir.MakeClass if is_class else (ir.Sequence, ir.Mapping)
+    return len(stores) == 1 and isinstance(lookup.definition(stores[0].value), wanted)
