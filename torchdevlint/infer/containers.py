@@ -73,6 +73,8 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         return ctx.new(site, "list", None, {"*": join(*held)}, tag=name)
     if name in ("difference", "intersection", "copy"):
         return copied(ctx, ref, site, deep=False)
+    if name in ("get", "join") and ctx.started and not args:
+        ctx.go_on()  # a queue that another thread fills
     if name in ("get", "get_nowait", "popright", "__next__", "next"):  # a loader's iterator had both
         return reading.element(ctx, ref)
     if name in ("pop", "popleft"):

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 400
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
+_MOST_THREADS = 4  # that are followed
 _MOST_RAISED = 8
 _REPLACES_ITEMS = frozenset(
     "clear pop popitem popleft remove append appendleft extend insert update sort reverse setdefault move_to_end".split()
@@ -100,6 +101,7 @@ class Context:
         self.in_loop = False
         self.moving: Moving | None = None  # in a turn of a loop
         self.chosen: list[Site | None] = []
+        self.started: list[Value] = []  # what threads run, which goes on while the others do
         self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one
         # The turns of the loops over known items, and which of several things a call is of: each makes objects of its own.
         self.turns: tuple[tuple[ir.Iterate | Site | None, int], ...] = ()
@@ -348,6 +350,13 @@ class Context:
             self.events[begin:] = before + [event for event in of_turn if not is_given(event)]
             begin += len(before)
         return begin
+
+    def go_on(self) -> None:
+        """Somebody waits for what threads do: they see what was put in their queues since they were started."""
+        started, self.started = self.started, []
+        for one in started[-_MOST_THREADS:]:
+            self.call(one, [], {}, None)
+        self.started = started
 
     @contextmanager
     def choosing(self) -> Iterator[list[Site | None]]:

@@ -620,10 +620,14 @@ def call_method(ctx: Context, value: Value, name: str, args: Args, keywords: Key
             return of_object(ctx, value, rec.cls.name, name, args, keywords, site)
         if name in ("_replace", "_asdict"):
             return containers.method(ctx, value, rec, name, args, keywords, site)
-        if name == "start" and isinstance(rec.cls, Cls):
+        if name in ("start", "join") and isinstance(rec.cls, Cls):
             bases = foreign_bases_of(ctx.analysis, rec.cls.cls)
             if any(base.endswith((".Thread", ".Process")) for base in bases):
-                special(ctx, value, "run", [], site)
+                if name == "start":
+                    special(ctx, value, "run", [], site)
+                    ctx.started.append(reading.attribute(ctx, value, "run", site))
+                else:
+                    ctx.go_on()
                 return NONE
         inner = wrapped(ctx, value)
         if name in ("__init__", "update") and inner != value:

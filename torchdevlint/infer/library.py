@@ -441,6 +441,10 @@ def method(
     call = Call(ctx, name, args, keywords, site)
     if cls == _THREAD and name in ("start", "run"):
         call.run(rec.fields[".call"])
+        ctx.started.append(rec.fields[".call"])
+        return NONE
+    if cls == _THREAD and name == "join":
+        ctx.go_on()
         return NONE
     if cls == _POOL:
         return _of_pool(call)

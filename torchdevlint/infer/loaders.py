@@ -100,9 +100,7 @@ def _may_wait(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
     return any(map(waits, given))
 
 
-def residual(
-    ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None
-) -> Value:
+def residual(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value], site: Site | None) -> Value:
     """A dataset or loader of what only a caller knows."""
     from torchdevlint.infer import calls
 

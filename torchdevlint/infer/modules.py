@@ -29,6 +29,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     Keywords,
+    OneOf,
     Place,
     Rec,
     Ref,
@@ -680,7 +681,9 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         if name in ("get_parameter", "get_buffer"):
             return one
         if name in ("parameters", "buffers"):
-            return ctx.new(site, "generator", None, {"*": one}, tag=(name, ref))
+            foremost = _first_parameter(ctx, rec) if name == "parameters" else None
+            of_first = {} if foremost is None else {reading.FIRST_ITEM: foremost}
+            return ctx.new(site, "generator", None, {"*": one, **of_first}, tag=(name, ref))
         if name in ("named_parameters", "named_buffers"):
             pairs = [(frozenset[Any](), Tup((Const(key), kept))) for key, kept in own.items() if key != "*"]
             is_known = pairs and len(pairs) == len(own) <= MOST_ALTERNATIVES
@@ -828,6 +831,35 @@ def held_by(
             if both:
                 found["*"] = join(*both)
     return found
+
+
+def _first_parameter(ctx: Context, rec: Rec, deep: int = 4) -> Value | None:
+    """The first of a module's parameters: its own stand in front of those of its parts (torch/nn/modules/module.py, `named_parameters`)."""
+    stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
+    if (
+        rec.fields.get(_LAYER, stub.holds if stub is not None else "unknown") == "parameters"
+        and _EMPTY not in rec.fields
+    ):
+        return weights(rec)
+    held: dict[Any, Value] = {key: one for key, one in rec.fields.items() if isinstance(key, tuple) or key[:1] == "."}
+    for key, content in held.items():
+        is_tensor = isinstance(content, Tensor) and content.follows
+        if is_tensor and rec.fields.get(f"{devices.BUFFER}{key}") is not True:
+            return content
+    for content in held.values():
+        inner = ctx.heap.get(content) if isinstance(content, Ref) else None
+        if inner is not None and inner.kind == "module":
+            first = _first_parameter(ctx, inner, deep - 1) if deep else None
+            if first is not None or not _is_without_parameters(ctx, inner):
+                return first
+        elif isinstance(content, OneOf) or is_open(content):
+            return None  # it may be a module
+    return None
+
+
+def _is_without_parameters(ctx: Context, rec: Rec) -> bool:
+    stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
+    return stub is not None and stub.holds == "empty"
 
 
 def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value) -> None:

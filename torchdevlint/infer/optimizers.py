@@ -45,11 +45,12 @@ def make(ctx: Context, name: str, given: Value, options: Keywords, site: Site | 
 
     What it is `given` it keeps as well: a module that is moved later takes its parameters along.
     """
-    held = _parameters(ctx, given)
+    params = _parameters(ctx, given)
+    held = [one for one in params if not _may_move(one)]
     for one in _listed(ctx, given):  # on the CPU the move did nothing, and it is still the leaf
         claims.claim(ctx, "host", [Operand(one, role=LEAF)], site)
-    state: dict[Any, Value] = {"*": modules.plain(join(*held)), ("k", "step"): NUMBER} if held else {}
-    fields = _fields(ctx, held, state, site)
+    of_each = modules.plain(join(*held)) if held else UNKNOWN
+    fields = _fields(ctx, params, {"*": of_each, ("k", "step"): NUMBER}, site)
     if not _is_stateless(name, options):
         fields[GIVEN] = given
     return ctx.new(site, "object", Ext(name), fields, tag="optimizer")
@@ -126,8 +127,13 @@ def _fields(ctx: Context, held: list[Tensor], state: dict[Any, Value], site: Sit
     }
 
 
+def _may_move(one: Tensor) -> bool:
+    """True for a parameter on the CPU, of which the state is where it is in the first step: who moves its module before that moves it here as well."""
+    return not (is_elsewhere(one.device) or is_told(one.device) or _is_open(one))
+
+
 def _parameters(ctx: Context, given: Value) -> list[Tensor]:
-    """What an optimizer is given. Parameters on the CPU are left out: who moves their module afterwards moves them here as well."""
+    """What an optimizer is given, but for tensors on the CPU that are no parameters."""
     several = alternatives(reading.element(ctx, given))
     return [one for each in several for one in _of_group(ctx, each)]
 
@@ -157,14 +163,10 @@ def _in_group(ctx: Context, given: Value) -> list[Value]:
 
 
 def _of_group(ctx: Context, given: Value) -> list[Tensor]:
-    """The parameters of a group, a dict or one that is given by itself, that are not on the CPU."""
+    """The parameters of a group, a dict or one that is given by itself, and the tensors that are not on the CPU."""
     if isinstance(given, Term) and given is not UNKNOWN and ctx.mode == "root":
         return [Tensor(Term("own", given), MANY)]  # somebody from outside gives them
-    return [
-        one
-        for one in _in_group(ctx, given)
-        if isinstance(one, Tensor) and (is_elsewhere(one.device) or is_told(one.device) or _is_open(one))
-    ]
+    return [one for one in _in_group(ctx, given) if isinstance(one, Tensor) and (one.follows or not _may_move(one))]
 
 
 def _is_open(one: Tensor) -> bool:

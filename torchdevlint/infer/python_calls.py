@@ -99,12 +99,15 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return SliceValue(*bounds) if len(args) > 1 else SliceValue(None, bounds[0])
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
-    if name == "iter" and len(args) == 2:
-        return library_table.stream(ctx, site, ctx.call(first, [], {}, site), "iter")
-    if name in ("list", "dict") and ctx.mode == "summary" and is_open(first):  # a caller tells what it is a copy of
+    is_copy = name in ("list", "dict") and is_open(first)
+    is_sentinel = name == "iter" and len(args) == 2
+    if ctx.mode == "summary" and (is_copy or (is_sentinel and any(map(is_open, args)))):
         copy = Term("call", Ext(f"builtins.{name}"), tuple(args), tuple(sorted(keywords.items())), site)
-        ctx.emit(copy)
+        ctx.emit(copy)  # a caller tells what it is a copy of
         return copy
+    if is_sentinel:  # until what comes is the second
+        given = [(way, one) for way, one in options_of(ctx.call(first, [], {}, site)) if one != args[1]]
+        return library_table.stream(ctx, site, one_of(given), "iter")
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
     if name == "globals":
@@ -291,9 +294,17 @@ def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) 
             fields: dict[Any, Value] = {".value": rec.fields["return"], ".args": Tup((rec.fields["return"],))}
             ctx.raise_(ctx.new(site, "object", Ext("builtins.StopIteration"), fields, tag="StopIteration"))
     found = containers.taken(ctx, first)
+    is_of_module = isinstance(first, Term) and first.op == "call" and _lists_parameters(first.args[0])
+    if is_of_module or any(rec is not None and reading.FIRST_ITEM in rec.fields for _, rec in ctx.each(first)):
+        found = ctx.lift(lambda one: reading.item(ctx, one, Const(0), site), first)
     if found is None:
         found = reading.element(ctx, first)
     return found if default is None else join(found, default)
+
+
+def _lists_parameters(function: Value) -> bool:
+    """True for `module.parameters`, which gives them in the order in which they were set, those of the module itself first."""
+    return isinstance(function, Term) and function.op == "attribute" and function.args[1] in ("parameters", "buffers")
 
 
 def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:

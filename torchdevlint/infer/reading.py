@@ -76,6 +76,7 @@ _MOST_TURNS = 8  # of a loop over known items that are run one by one
 
 
 ITEMS = ".@items"  # of an iterator, what it gives one by one
+FIRST_ITEM = ".@first"  # ... and what it gives first, where not all is told apart
 _OF_PROCESS = frozenset({"sys.argv", "os.environ"})
 
 
@@ -412,6 +413,8 @@ def _item_of_object(
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
     if rec.kind == "module" and isinstance(key, Sort):
         return element(ctx, value)
+    if FIRST_ITEM in rec.fields and key == Const(0):
+        return rec.at(FIRST_ITEM)
     if not is_raw and (rec.kind == "list" or ("k", 0) not in rec.fields):
         got = special(ctx, value, "__getitem__", [key], site)
         if got is not None:
