@@ -276,6 +276,9 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         shown = function.args[0] if isinstance(function, Term) and function.op == "moved" else function
         _show_written(ctx, shown, args, keywords)
         ctx.emit(term)
+        if ctx.mode == "summary":
+            receiver = function.args[0] if isinstance(function, Term) and function.op in ("attribute", "got") else NONE
+            ctx.handed_on.update(one for one in (receiver, *args, *keywords.values()) if isinstance(one, Ref))
     return term
 
 

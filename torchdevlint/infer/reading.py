@@ -58,6 +58,7 @@ from torchdevlint.infer.values import (
     device_at,
     holds_partial,
     is_member,
+    is_open,
     is_partial,
     join,
     lift,
@@ -216,7 +217,13 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
     if rec is not None and name == "state" and FILLED in rec.fields:
         ctx.put(value, FILLED, UNKNOWN)  # whoever reads the state of an optimizer moves it
     if rec is not None and "." + name in rec.fields:
-        return rec.at("." + name)
+        held = rec.at("." + name)
+        is_data = any(isinstance(one, Tensor) or is_open(one) for one in alternatives(held))
+        if value in ctx.handed_on and rec.kind == "object" and is_data:
+            later = Term("attribute", value, name)  # what was given the object may have set it: a caller tells
+            ctx.emit(later)
+            return later
+        return held
     if rec is not None and name == "__dict__":
         return Bound(value, name)
     if rec is not None and name == "__class__" and isinstance(rec.cls, Cls):
