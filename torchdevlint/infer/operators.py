@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import annotated, claims, devices, reading, tensors
@@ -23,6 +24,7 @@ from torchdevlint.infer.values import (
     Const,
     Ext,
     Keywords,
+    Like,
     Place,
     Ref,
     Site,
@@ -364,8 +366,36 @@ def _tensor(
     if not several:
         return unknown(site)
     found = tensors.combined(ctx, _elements(ctx, binding, several), rank)
+    if ctx.mode == "summary" and (rank is None or rank < 0):
+        of = _like(ctx, binding, result, operands, position)
+        found = for_each(lambda one: replace(one, like=of) if isinstance(one, Tensor) else one, found)
     is_made = found is UNKNOWN and binding.signature.parameter("device") is not None
     return tensors.made(ctx, site, rank) if is_made else found  # lists of numbers
+
+
+def _like(ctx: Context, binding: Binding, result: Result, operands: Operands, position: int) -> Like | None:
+    """Of which operand a caller learns more of the rank of a result, and how many dimensions more it has: asked of an operand with many."""
+    several = operands.get("d", ())
+    for at, operand in enumerate(several):
+        of = _like_operand(operand.value)
+        if of is None:
+            continue
+        ranks = [
+            tensors.PROBED if at == other else one.rank if isinstance(one, Tensor) and one.like is None else 1
+            for other, one in enumerate(each.value for each in several)
+        ]
+        probed = [one._replace(value=Tensor(HOST, rank)) for one, rank in zip(several, ranks, strict=True)]
+        rank = _rank(ctx, binding, result, {**operands, "d": probed}, position)
+        return of.moved_by(least(rank) - tensors.PROBED)
+    return None
+
+
+def _like_operand(value: Value) -> Like | None:
+    if isinstance(value, Tensor):
+        return value.like
+    if isinstance(value, Term) and value.waits:
+        return Like(value.args[0] if value.op == "moved" else value, 0)
+    return None
 
 
 def _elements(ctx: Context, binding: Binding, several: list[Operand]) -> list[Operand]:

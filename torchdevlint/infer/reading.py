@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -494,7 +495,7 @@ def element(ctx: Context, value: Value) -> Value:
         return ctx.lift(lambda one: element(ctx, one), value)
     if isinstance(value, Tensor):
         rank = shifted(value.rank, -1) if value.rank != 0 else None
-        return Tensor(value.device, rank, value.origin, value.implicit)
+        return replace(tensors.derived(value, rank, -1), kept="")
     if isinstance(value, Tup):
         several = [element(ctx, one.value) if isinstance(one, Star) else one for one in value.items]
         return join(*several) if several else NOTHING

@@ -58,6 +58,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Like,
     OneOf,
     Partial,
     Rec,
@@ -469,10 +470,15 @@ class Replay:
         here = self._placed(value)
         if value.like is None or not isinstance(here, Tensor):
             return here
-        several = [tensors.as_tensor(self.ctx, one) for one in alternatives(self._unasked(value.like))]
-        like = next((one for one in several if isinstance(one, Term) and one.waits), None)
-        is_less = not several or any(one.rank in (0, None) for one in several if isinstance(one, Tensor))
-        return replace(here, rank=_with_one_less(here.rank) if is_less else here.rank, like=like)
+        several = [tensors.as_tensor(self.ctx, one) for one in alternatives(self._unasked(value.like.of))]
+        known = [one for one in several if isinstance(one, Tensor)]
+        rank = _with_one_less(here.rank) if not several or any(one.rank in (0, None) for one in known) else here.rank
+        if len(known) == len(several) > 0 and value.like.by is not None and (rank is None or rank < 0):
+            told = min(least(one.rank) for one in known) + value.like.by
+            rank = at_least(max(least(rank), told))
+        waiting = [Like(one, value.like.by) for one in several if isinstance(one, Term) and one.waits]
+        waiting += [one.like.moved_by(value.like.by) for one in known if one.like is not None]
+        return replace(here, rank=rank, like=waiting[0] if waiting else None)
 
     def _placed(self, value: Tensor) -> Value:
         ctx, place = self.ctx, value.device

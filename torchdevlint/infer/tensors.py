@@ -52,6 +52,7 @@ from torchdevlint.infer.values import (
     Device,
     Ext,
     Keywords,
+    Like,
     OneOf,
     Place,
     Rec,
@@ -172,16 +173,20 @@ def plain(value: Tensor) -> Tensor:
     """The tensor for itself: no parameter or buffer, so that no module takes it along, and no leaf."""
     if not value.follows:
         return replace(value, leaf="") if value.leaf else value
-    return derived(value, value.rank)
+    return derived(value, value.rank, 0)
 
 
 # What a caller gives, and what is taken out of it.
 _GIVEN = frozenset({"parameter", "item", "element", "unpack", "attribute"})
 
 
-def derived(value: Tensor, rank: int | None) -> Tensor:
-    """What is computed from a tensor, where that is."""
-    return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept, like=value.like)
+PROBED = 4  # a rank for which is asked what an operation makes of it
+
+
+def derived(value: Tensor, rank: int | None, by: int | None = None) -> Tensor:
+    """What is computed from a tensor, where that is. `by`: it has at least so many dimensions more."""
+    like = value.like.moved_by(by) if value.like is not None else None
+    return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept, like=like)
 
 
 def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None) -> Value:
@@ -381,7 +386,7 @@ def _from_moved(ctx: Context, operands: list[Operand], best: Tensor) -> Tensor:
     for operand in operands:
         value = operand.value
         if isinstance(value, Term) and value.op == "moved" and value.waits and as_tensor(ctx, value) == best:
-            return replace(derived(best, MANY), like=value.args[0])
+            return replace(derived(best, MANY), like=Like(value.args[0], 0))
     return derived(best, None)
 
 
@@ -667,7 +672,8 @@ def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left:
         return Term("item", value, key)
     if value.rank == 0 and isinstance(key, Const) and type(key.value) is int:
         return NUMBER  # `loss.data[0]`: a number before torch 0.4, and no other torch comes behind it
-    return Tensor(value.device, _rank_of_index(value.rank, parts), value.origin, value.implicit, kept=value.kept)
+    by = least(_rank_of_index(PROBED, parts)) - PROBED
+    return derived(value, _rank_of_index(value.rank, parts), by)
 
 
 def _is_cut_of_array(part: Value) -> bool:
@@ -1084,7 +1090,8 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
         if is_proof and not _has_what_no_tensor_has(site):
             ctx.prove(value)
             known = as_tensor(ctx, value)  # a part of what a model gives back
-            known = known if isinstance(known, Tensor) else Tensor(Term("device_of", value), MANY)
+            if not isinstance(known, Tensor):
+                known = Tensor(Term("device_of", value), MANY, like=Like(value, 0))
             return method(ctx, known, name, args, keywords, site)
         is_read = len(args) in _READS.get(name, ()) and not keywords and not any(map(holds_tensor, args))
         if is_read and ctx.mode == "summary":

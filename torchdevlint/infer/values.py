@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
     from torchdevlint.infer.units import Unit
@@ -213,6 +213,20 @@ def shifted(rank: int | None, by: int) -> int | None:
     return max(least(rank) + by, 0) if is_exact else at_least(least(rank) + by)
 
 
+class Like(NamedTuple):
+    """What a caller may give, of which it is taken for granted that it has dimensions, and by how many a tensor has at least more than that.
+
+    None where that is not known.
+    """
+
+    of: Term
+    by: int | None
+
+    def moved_by(self, by: int | None) -> Like:
+        """The same of what has other dimensions."""
+        return Like(self.of, None if by is None or self.by is None else self.by + by)
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor. `rank` is a number, MANY or less, or None where nothing is known. `origin` is where it was made on the CPU.
@@ -222,8 +236,8 @@ class Tensor:
     `follows`: a parameter or buffer, which goes where its module goes. `kept`: the attribute that a module keeps it under.
     `moved` is the last move that brought it where it is, for who tells of it: two tensors are equal whichever did.
     `leaf`: "wanted" of what a program trains, as a parameter or with `requires_grad`; "copied" of what a move has made of it, which autograd has
-    computed, so that no optimizer takes it. Two tensors are equal whatever it says. `like` is what has no dimension less than `rank` takes for granted,
-    where only a caller knows.
+    computed, so that no optimizer takes it. Two tensors are equal whatever it says. `like` tells of whom a caller
+    learns more of its rank.
     """
 
     device: Place
@@ -234,7 +248,7 @@ class Tensor:
     kept: str = ""
     moved: Site | None = field(default=None, compare=False)
     leaf: Literal["", "wanted", "copied"] = field(default="", compare=False)
-    like: Term | None = None
+    like: Like | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -810,7 +824,9 @@ def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Gua
         for value in others:
             rank = both.rank if both.rank == value.rank else at_least(min(least(both.rank), least(value.rank)))
             like = both.like if both.like == value.like else None
-            rank = rank if like is both.like or rank is None or rank > MANY else at_least(least(rank) - 1)
+            is_asked = isinstance(both.device, Term) and both.device.op == "device_of"  # then its rank is asked with it
+            if like is not both.like and not is_asked and rank is not None and rank < 0:
+                rank = at_least(least(rank) - 1)
             both = Tensor(
                 both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept, like=like
             )
