@@ -194,9 +194,9 @@ class Replay:
         ctx, done, before = self.ctx, len(self._done_once), dict(self.ctx.heap)
         with ctx.turn() as moving, ctx.choosing() as chosen:
             self._events(begin, end, of_turn=True)
+        moved = moved_in_turn(moving, ctx.heap) if moving and not ctx.mute else None
         if chosen and ctx.heap != before:
             self._again(begin, end, done, before)
-        moved = moved_in_turn(moving, ctx.heap) if moving and not ctx.mute else None
         if moved is None:
             return
         left, memo, is_later = ctx.heap, self._memo, ctx.is_later_turn
