@@ -23,6 +23,7 @@ from torchdevlint.infer.values import (
     Term,
     Value,
     as_key,
+    join,
     options_of,
     parts_of,
     terms_in,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 _ASKS = frozenset({"device_of", "device_type", "is_cuda", "as_device"})
+_OF_SIZE = frozenset({"shape", "dtype", "ndim", "size", "dim", "numel"})
 _OF_TENSORS = frozenset({"device", "is_cuda"})
 
 
@@ -48,9 +50,11 @@ def store(ctx: Context, target: Value, key: Value, value: Value, site: Site | No
 
 
 def _asks_table(term: Term, target: Term) -> bool:
-    """True for `key in target` and `target.get(key) is None`."""
+    """True for `key in target` and `target.get(key) is None`, also as one of several conditions."""
     if term.op == "contains":
         return bool(term.args[1] == target)
+    if term.op in ("all", "not"):
+        return any(_asks_table(one, target) for one in terms_in(term.args) if one.op == "contains")
     method = conditions.get_of(term)
     return method is not None and bool(method.args[0] == target)
 
@@ -59,12 +63,22 @@ def found(ctx: Context, target: Value, key: Value, site: Site | None) -> Value:
     """What a table holds under a key, just before something is stored under it."""
     is_open = isinstance(target, Term) and target is not UNKNOWN and not isinstance(as_key(key), Const)
     if ctx.mode == "summary" and is_open:
+        for field, one in (ctx.rec(target) or Rec("overlay")).fields.items():
+            if isinstance(field, tuple) and not isinstance(
+                field, Under
+            ):  # known keys are written at the end, and looked at here
+                ctx.emit(Term("stored", target, Const(field[1]), one, site))
         term = Term("held", target, key, (site, *ctx.chain))
         saved, ctx.facts = ctx.facts, NO_FACTS  # where it is there, nothing is stored
         ctx.emit(term)
         ctx.facts = saved
         return term
-    return UNKNOWN if not isinstance(as_key(key), Const) and may_tell_place(key) else reading.item(ctx, target, key)
+    if isinstance(as_key(key), Const):
+        return reading.item(ctx, target, key)
+    if may_tell_place(key):
+        return UNKNOWN
+    rec = ctx.heap.get(target) if isinstance(target, Ref) and ctx.mode == "summary" else None
+    return join(*rec.items.values()) if rec is not None and rec.items else reading.item(ctx, target, key)
 
 
 def _tells_place(key: Value, value: Value) -> bool:
@@ -95,7 +109,25 @@ def may_tell_place(key: Value) -> bool:
     if isinstance(key, Const):
         is_name = isinstance(key.value, str) and key.value.startswith(("cpu", *devices.ACCELERATORS))
         return is_name or isinstance(key.value, bool)  # `device.type == "cuda"`
-    return any(map(may_tell_place, parts_of(key))) or any(map(_may_say_where, terms_in(key)))
+    return any(map(may_tell_place, parts_of(key))) or any(map(_may_say_where, _asked_in(key)))
+
+
+def _asked_in(key: Value) -> Iterator[Term]:
+    """The terms in a key, but for those of a size or a type, which a tensor has wherever it is."""
+    pending: list[object] = [key]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Term) and not _is_of_size(one):
+            yield one
+        if not isinstance(one, Term) or not _is_of_size(one):
+            pending += one.args if isinstance(one, Term) else one if isinstance(one, tuple) else parts_of(one)
+
+
+def _is_of_size(term: Term) -> bool:
+    """True for `x.shape`, `x.dtype`, `x.size(0)` and `len(x)`."""
+    if term.op == "call" and isinstance(term.args[0], Term) and term.args[0].op == "attribute":
+        term = term.args[0]
+    return term.op == "length" or (term.op == "attribute" and term.args[1] in _OF_SIZE)
 
 
 def _may_say_where(term: Term) -> bool:

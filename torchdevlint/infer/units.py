@@ -278,6 +278,11 @@ class Unit:
             found |= attributes_set(body)
         return found - {"__init__"}
 
+    @cached_property
+    def methods(self) -> frozenset[str]:
+        """The names of the methods of all classes of the file."""
+        return frozenset(name for cls in self.program.classes for name in cls.methods)
+
     def is_of_constructors(self, name: str) -> bool:
         """True for a method that constructors of this file alone call, before anything moves."""
         readers = self._readers.get(name)
