@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer.units import ANY, REGISTERS, attributes_applied, attributes_set
+from torchdevlint.infer.units import REGISTERS
 from torchdevlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -122,46 +122,6 @@ def _is_no_module(name: str) -> bool:
 def _registers(method: ir.Body) -> bool:
     """True for a method that gives `self` parameters or buffers, as modules have them."""
     return any(isinstance(op, ir.Attribute) and op.name in REGISTERS for block in method.blocks for op in block.ops)
-
-
-def applied_by(analysis: Analysis, cls: Value | None) -> frozenset[str]:
-    """The attributes that a module's own `_apply` sets, which `to`, `cuda` and their like call (torch/nn/modules/module.py); see `ANY`."""
-    several = [one.methods.get("_apply") for one in bases_of(analysis, cls.cls)] if isinstance(cls, Cls) else []
-    applied = {name for method in several if method is not None for name in attributes_applied(method)}
-    found = {name for name in applied if not name.startswith(ANY)}
-    for name in applied - found:
-        listed = _listed_in(analysis, cls.cls, name.removeprefix(ANY)) if isinstance(cls, Cls) else None
-        found |= {ANY} if listed is None else listed
-    return frozenset(found)
-
-
-def _listed_in(analysis: Analysis, cls: ir.Class, attribute: str) -> set[str] | None:
-    """The names that an attribute of a class lists, of the class or its next base; None where its body does not say all of them."""
-    if any(attribute in attributes_set(method) for one in bases_of(analysis, cls) for method in one.methods.values()):
-        return None
-    for one in bases_of(analysis, cls):
-        bound = list(Lookup.of(one.body).stores(attribute))
-        if bound:
-            return _names_in(analysis, one, bound[0].value, attribute) if len(bound) == 1 else None
-    return None
-
-
-def _names_in(analysis: Analysis, cls: ir.Class, register: ir.Register, attribute: str) -> set[str] | None:
-    """The names in a display, and in `Base.tables + ("taper",)`."""
-    lookup = Lookup.of(cls.body)
-    op = lookup.definition(register)
-    if isinstance(op, ir.Binary) and op.operator == "+":
-        sides = [_names_in(analysis, cls, side, attribute) for side in (op.left, op.right)]
-        return None if None in sides else set().union(*(one for one in sides if one is not None))
-    if isinstance(op, ir.Attribute) and op.name == attribute:
-        owner = lookup.definition(op.object)
-        named = [one for one in bases_of(analysis, cls)[1:] if isinstance(owner, ir.Load) and one.name == owner.name]
-        return _listed_in(analysis, named[0], attribute) if named else None
-    if not isinstance(op, ir.Sequence):
-        return None
-    parts = [lookup.definition(one.value) for one in op.elements]
-    names = {one.value for one in parts if isinstance(one, ir.Constant) and isinstance(one.value, str)}
-    return names if len(names) == len(parts) else None
 
 
 def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer import classes, conditions, gradients, tensors
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import LEFT, OF_DATA, PLACED, Facts, asked
-from torchdevlint.infer.units import ANY
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ACCELERATOR_NAME,
@@ -375,10 +374,6 @@ def move_module(
         fields[key] = _moved_with(ctx, content, place, seen)
         if isinstance(rec.cls, Ext) and rec.cls.name in _OF_MODULES:
             _place_held(ctx, content, place)
-    applied = classes.applied_by(ctx.analysis, rec.cls)
-    for name in [key[1:] for key in fields if ANY in applied and _is_kept_tensor(key, fields[key])] or applied:
-        if "." + name in fields:
-            fields["." + name] = _placed(fields["." + name], place)
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
     filling = ctx.open_call_with(value)
     if filling is not None:
@@ -418,24 +413,6 @@ def carry(ctx: Context, content: Value, place: Place) -> None:
             ctx.emit(Term("carried", one, place))
             if place == NOWHERE:
                 ctx.put(one, PLACED, place)
-
-
-def _is_kept_tensor(key: object, content: Value) -> bool:
-    is_attribute = isinstance(key, str) and key.startswith(".") and not key.startswith(".@")
-    return is_attribute and any(
-        isinstance(o, Tensor) or (isinstance(o, Term) and o.waits) for o in alternatives(content)
-    )
-
-
-def _placed(value: Value, place: Place) -> Value:
-    """What a module's own `_apply` moves."""
-    if isinstance(value, Tensor):
-        return Tensor(place, value.rank, value.origin, "", True, value.kept)
-    if isinstance(value, Tup):
-        return Tup(tuple(_placed(one, place) for one in value.items))
-    if isinstance(value, Term) and value.waits:
-        return Term("moved", value, place, None)
-    return NONE if value == NONE else UNKNOWN
 
 
 def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) -> Value:

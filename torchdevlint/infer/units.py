@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -142,7 +142,6 @@ class Unit:
             self.is_looked_at,
             [self.is_of_constructors(name) for name, _ in methods],
             [REGISTERS.isdisjoint(self.attributes_read(method)) for _, method in methods],
-            [attributes_applied(method) for name, method in methods if name == "_apply"],
             [op.value for cls in self.program.classes for op in Lookup.of(cls.body).kind(ir.Constant)],
         )
 
@@ -321,29 +320,6 @@ class Unit:
 # Of the module and of what functions there are.
 OF_OUTLINE = frozenset({"statics", "stars", "programs", "subclasses", "receivers"})
 _CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
-
-
-ANY = "*"  # as the name of an attribute: what `setattr` is given
-
-
-def attributes_applied(method: ir.Body) -> set[str]:
-    """The attributes that a module's `_apply` sets; `ANY` and the name of an attribute where that lists them: `for name in self.tables: setattr(...)`."""
-    return attributes_set(method) | {ANY + one for one in _lists_of_names_set(method)}
-
-
-def _lists_of_names_set(method: ir.Body) -> Iterator[str]:
-    """For each `setattr`, the attribute of `self` that lists the names; empty for any other name."""
-    lookup = Lookup.of(method)
-    for call in lookup.kind(ir.Call):
-        if lookup.called(call) != "setattr" or len(call.arguments) < 2:
-            continue
-        name = lookup.definition(call.arguments[1].value)
-        bound = list(lookup.stores(name.name)) if isinstance(name, ir.Load) else []
-        turn = lookup.definition(bound[0].value) if len(bound) == 1 else None
-        listed = lookup.definition(turn.iterable) if isinstance(turn, ir.Iterate) else None
-        owner = lookup.definition(listed.object) if isinstance(listed, ir.Attribute) else None
-        is_own = isinstance(owner, ir.Load) and bool(method.parameters) and owner.name == method.parameters[0].name
-        yield listed.name if is_own and isinstance(listed, ir.Attribute) else ""
 
 
 def attributes_set(body: ir.Body) -> set[str]:
