@@ -24,7 +24,7 @@ from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
-from torchdevlint.infer.state import NO_FACTS, PLACED, Heap, join_heaps, without_looked_up
+from torchdevlint.infer.state import NO_FACTS, Heap, without_looked_up
 from torchdevlint.infer.stored import FILES
 from torchdevlint.infer.summary import LEAF, Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -318,13 +318,6 @@ class Analysis:
         ctx.weak |= self.inputs(body)
         frame = ctx.frame(body, env, Term("parameter", body, "@frame"))
         done = Evaluation(ctx, body, env, frame).run()
-        if body.is_generator and any(name.endswith("contextmanager") for name in body.decorators):
-            # what `with` finds is one thing, what is left behind it another
-            moved = _moved_between(done.at_yield, ctx.heap)
-            ctx.heap = join_heaps([done.at_yield, ctx.heap], [NO_FACTS, NO_FACTS])
-            for term in moved:
-                ctx.put(term, PLACED, NOWHERE)
-                ctx.emit(Term("carried", term, NOWHERE))
         summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap, turns=ctx.turns_of_events)
         if body.is_generator:
             inner = under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
@@ -976,17 +969,6 @@ def _is_receiver(place: object) -> bool:
 def _tensors_of(content: object) -> list[Tensor]:
     several = alternatives(content) if isinstance(content, (Tensor, OneOf)) else ()
     return [one for one in several if isinstance(one, Tensor)]
-
-
-def _moved_between(first: Heap, second: Heap) -> list[Term]:
-    """What has been moved from one place to another meanwhile."""
-    marks = [
-        {place: rec.fields.get(PLACED, rec.fields.get("@device")) for place, rec in heap.items()}
-        for heap in (first, second)
-    ]
-    return [
-        place for place, mark in marks[0].items() if isinstance(place, Term) and mark not in (None, marks[1].get(place))
-    ]
 
 
 def _is_on_host(content: object) -> bool:

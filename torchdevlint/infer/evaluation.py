@@ -150,7 +150,6 @@ class Evaluation:
         self._at = body.blocks[0]
         self.yields: list[tuple[Any, Value]] = []
         self.in_order: list[Value] | None = []  # what is yielded one by one, where no loop does it
-        self.at_yield: Heap = {}  # at the last one
         self.registers: dict[ir.Register, Value] = {}
         self._turns: dict[ir.Register, tuple[Term, ...]] = {}  # of the comprehensions over known items
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
@@ -875,7 +874,6 @@ class Evaluation:
         value = self._get(op.value)
         is_in_order = self.in_order is not None and not op.delegates and not self.ctx.in_loop
         self.in_order = [*(self.in_order or ()), value] if is_in_order else None
-        self.at_yield = dict(self.ctx.heap)
         self.yields.append((self.ctx.facts, reading.element(self.ctx, value) if op.delegates else value))
         if op.delegates:
             rec = self.ctx.rec(value)

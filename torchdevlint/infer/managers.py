@@ -39,10 +39,10 @@ def pauses(body: ir.Body) -> dict[int, int]:
         block = body.blocks[number]
         for at, op in enumerate(block.ops):
             if isinstance(op, ir.Yield):
-                if number in found or block.loops or op.delegates:
+                if number in found or op.delegates:
                     return {}
                 found[number] = at
-    return {} if any(cfg.behind(number) & found.keys() for number in found) else found
+    return {} if any((cfg.behind(number) - {number}) & found.keys() for number in found) else found
 
 
 def _makes_manager(name: str) -> bool:
