@@ -453,7 +453,8 @@ def _last_entry(ctx: Context, ref: Ref, rec: Rec, is_last: Value, value: Value) 
     """`parts.popitem()`: the last entry, or with `last=False` the first one."""
     keys = [key for key in rec.fields if isinstance(key, tuple)]
     is_known = isinstance(is_last, Const) and _UNORDERED not in rec.fields
-    if not keys or "*" in rec.fields or ctx.in_loop or not is_known or not isinstance(is_last, Const):
+    is_once = not (ctx.in_loop or ctx.is_replaying)
+    if not keys or "*" in rec.fields or not is_once or not is_known or not isinstance(is_last, Const):
         return Tup((NUMBER, value))
     key = keys[-1 if is_last.value else 0]
     _drop(ctx, ref, rec, Const(key[1]))
