@@ -103,6 +103,7 @@ class Context:
         self.chosen: list[Site | None] = []
         self.handed_on: set[Value] = set()  # objects that were given to a function which only a caller knows
         self.started: list[Value] = []  # what threads run, which goes on while the others do
+        self.is_again = False  # a loop runs once more, as the order of what it calls is not known
         self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one
         # The turns of the loops over known items, and which of several things a call is of: each makes objects of its own.
         self.turns: tuple[tuple[ir.Iterate | Site | None, int], ...] = ()

@@ -61,6 +61,7 @@ from torchdevlint.infer.values import (
     Like,
     OneOf,
     Partial,
+    Place,
     Rec,
     Ref,
     Site,
@@ -195,7 +196,7 @@ class Replay:
         with ctx.turn() as moving, ctx.choosing() as chosen:
             self._events(begin, end, of_turn=True)
         moved = moved_in_turn(moving, ctx.heap) if moving and not ctx.mute else None
-        if chosen and ctx.heap != before:
+        if chosen and not ctx.is_again and _brings_elsewhere(before, ctx.heap):
             self._again(begin, end, done, before)
         if moved is None:
             return
@@ -210,11 +211,11 @@ class Replay:
     def _again(self, begin: int, end: int, done: int, before: Heap) -> None:
         """The next turn: any of the functions may be called first, and meet what the others leave."""
         ctx, memo = self.ctx, self._memo
-        ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, NO_FACTS])
+        ctx.heap, ctx.is_again = join_heaps([before, ctx.heap], [NO_FACTS, NO_FACTS]), True
         self._memo = {term: memo[term] for term in self._done_once[:done] if term in memo}
         self._forget_conditions()
         self._events(begin, end, of_turn=True)
-        self._memo = memo
+        self._memo, ctx.is_again = memo, False
         self._forget_conditions()
 
     def _forget_conditions(self) -> None:
@@ -613,6 +614,22 @@ _VALUES: dict[type, Callable[[Replay, Any], Value]] = {
     Cls: Replay._class,
     Super: lambda here, value: Super(value.owner, here.value(value.receiver)),
 }
+
+
+def _brings_elsewhere(before: Heap, after: Heap) -> bool:
+    """True where what an object held before a turn of a loop is elsewhere behind it: what the turn has called first would meet it there."""
+    return any(
+        key in there.fields and there.fields[key] is not content and _places(content) != _places(there.fields[key])
+        for place, rec in before.items()
+        if (there := after.get(place)) is not None and there is not rec
+        for key, content in rec.fields.items()
+        if isinstance(key, tuple) or str(key).startswith(".")
+    )
+
+
+def _places(content: Value) -> set[Place]:
+    several = alternatives(content) if isinstance(content, (Tensor, OneOf)) else ()
+    return {one.device for one in several if isinstance(one, Tensor)}
 
 
 def _with_one_less(rank: int | None) -> int | None:
