@@ -318,7 +318,7 @@ class Unit:
 
 
 # Of the module and of what functions there are.
-OF_OUTLINE = frozenset({"statics", "stars", "programs", "subclasses", "receivers"})
+OF_OUTLINE = frozenset({"statics", "stars", "programs", "subclasses", "receivers", "methods"})
 _CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
 
 

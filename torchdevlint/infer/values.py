@@ -214,10 +214,7 @@ def shifted(rank: int | None, by: int) -> int | None:
 
 
 class Like(NamedTuple):
-    """What a caller may give, of which it is taken for granted that it has dimensions, and by how many a tensor has at least more than that.
-
-    None where that is not known.
-    """
+    """What a caller may give, which is taken to have dimensions until then: a tensor has at least `by` more than it. None where that is not known."""
 
     of: Term
     by: int | None
