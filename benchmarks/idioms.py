@@ -8,8 +8,8 @@ that end in `----`, and lines that bind `o`. They are given `t` and a tensor `x`
 on the GPU wherever `t` is; `leaves`, it is on the CPU wherever `t` is. Each makes four programs: in `main` or in a function of its own, with `t` on the CPU or the GPU;
 `x + o` fails where `o` is on the CPU. A finding of a rule that speaks of devices, on a program that runs, is false.
 
-Of the batches in `_OPENED` both halves have been looked at, once the figures at first sight were taken. Of the others, half are *unseen*, by a hash of the name: nobody who
-works on the analysis reads those (`--shown` names none). `check` runs all on the machine, and names what shows something else than is written there.
+Of the batches in `_OPENED` both halves have been looked at, once the figures at first sight were taken. Of the others, half are *unseen*, by a hash of the
+name: nobody who works on the analysis reads those (`--shown` names none). `check` runs all on the machine, and names what shows something else than is written there.
 """
 
 from __future__ import annotations
