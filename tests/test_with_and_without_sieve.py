@@ -45,9 +45,7 @@ def test_the_findings_of_all_fixtures_are_the_same(tmp_path: Path, capsys: pytes
         return capsys.readouterr().out
 
     for options in (("--select", "ALL", "--level", "info"), ()):
-        if (
-            not options
-        ):  # what hides most reports: the repaired twins have none to hide, and a part of the rules shows it
+        if not options:  # the repaired twins have none to hide, and half of the faulty ones show it
             for path in (*fixtures.rglob("fixed*.py"), *sorted(fixtures.rglob("faulty*.py"))[::2]):
                 path.unlink()
         with_sieve = told(*options)

@@ -376,7 +376,7 @@ def where_now(ctx: Context, value: Value) -> Value:
 
 
 def _places_of_parameter(ctx: Context, value: Tensor) -> Iterator[Place]:
-    """Where the modules are by now that hold a parameter, which has been read before. A buffer is another tensor once its module has moved."""
+    """Where the modules are by now that hold a parameter, which has been read before; where it was then for one that they may hold no more."""
     for rec in ctx.heap.values():
         if rec.kind != "module":
             continue
@@ -386,7 +386,8 @@ def _places_of_parameter(ctx: Context, value: Tensor) -> Iterator[Place]:
             for one in alternatives(content):
                 named = one.kept or str(key)[1:] if isinstance(one, Tensor) else ""
                 if isinstance(one, Tensor) and one.follows and _may_be_same(one, named, value):
-                    yield value.device if rec.fields.get(f"{devices.BUFFER}{key}") is True else one.device
+                    is_other = f"{devices.BUFFER}{key}" in rec.fields or f"{devices.REPLACED}{key}" in rec.fields
+                    yield value.device if is_other else one.device
 
 
 def _may_be_same(one: Tensor, name: str, other: Tensor) -> bool:

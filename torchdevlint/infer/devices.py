@@ -330,6 +330,9 @@ def move_itself(ctx: Context, module: Ref, place: Place, site: Site | None) -> N
 BUFFER = "@buffer "
 """Before the field of a buffer, which is another tensor once its module has moved."""
 
+REPLACED = "@replaced "
+"""Before the field of a parameter that took the place of another one: who holds that one does not follow the module."""
+
 HIDDEN = "@hidden"
 """Before the field of an attribute that `nn.Module.__setattr__` has not seen: `object.__setattr__(self, "teacher", teacher)`."""
 

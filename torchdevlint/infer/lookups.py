@@ -64,9 +64,7 @@ def found(ctx: Context, target: Value, key: Value, site: Site | None) -> Value:
     is_open = isinstance(target, Term) and target is not UNKNOWN and not isinstance(as_key(key), Const)
     if ctx.mode == "summary" and is_open:
         for field, one in (ctx.rec(target) or Rec("overlay")).fields.items():
-            if isinstance(field, tuple) and not isinstance(
-                field, Under
-            ):  # known keys are written at the end, and looked at here
+            if isinstance(field, tuple):  # what known keys hold is written at the end, and looked at here
                 ctx.emit(Term("stored", target, Const(field[1]), one, site))
         term = Term("held", target, key, (site, *ctx.chain))
         saved, ctx.facts = ctx.facts, NO_FACTS  # where it is there, nothing is stored

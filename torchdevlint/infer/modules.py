@@ -1004,10 +1004,11 @@ def _store_anywhere(
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:
     """A tensor that takes the place of a parameter or buffer is one (torch/nn/modules/module.py, `__setattr__`)."""
-    for _, rec in ctx.each(target):
+    for one, rec in ctx.each(target):
         fields = rec.fields if rec is not None else {}
         old = fields.get(key)
         if isinstance(old, Tensor) and old.follows:
+            ctx.put(one, f"{devices.REPLACED}{key}", True)
             return followed(ctx, value)
         registered = fields.get(_REGISTERED + key)
         if isinstance(registered, frozenset):

@@ -82,6 +82,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         made = unknown(site)
         ctx.put(made, paths.PATH, first)
         return made
+    if name == "len" and isinstance(first, Const) and isinstance(first.value, str):
+        return Const(len(first.value))
     is_settled = isinstance(first, Tup) or not (ctx.in_loop or ctx.is_replaying)
     if name == "len" and is_settled and (known := reading.turns(ctx, first)) is not None:
         return Const(len(known))
@@ -294,17 +296,26 @@ def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) 
             fields: dict[Any, Value] = {".value": rec.fields["return"], ".args": Tup((rec.fields["return"],))}
             ctx.raise_(ctx.new(site, "object", Ext("builtins.StopIteration"), fields, tag="StopIteration"))
     found = containers.taken(ctx, first)
-    is_of_module = isinstance(first, Term) and first.op == "call" and _lists_parameters(first.args[0])
-    if is_of_module or any(rec is not None and reading.FIRST_ITEM in rec.fields for _, rec in ctx.each(first)):
-        found = ctx.lift(lambda one: reading.item(ctx, one, Const(0), site), first)
     if found is None:
-        found = reading.element(ctx, first)
+        found = ctx.lift(lambda one: _first_of(ctx, one, site), first)
     return found if default is None else join(found, default)
+
+
+def _first_of(ctx: Context, iterator: Value, site: Site | None) -> Value:
+    """What an iterator gives next: of `module.parameters()` it is known the first time."""
+    rec = ctx.heap.get(iterator) if isinstance(iterator, Ref) else None
+    if rec is not None and isinstance(iterator, Ref) and reading.FIRST_ITEM in rec.fields:
+        ctx.heap[iterator] = rec.without(reading.FIRST_ITEM)
+        return rec.at(reading.FIRST_ITEM)
+    is_of_module = isinstance(iterator, Term) and iterator.op == "call" and _lists_parameters(iterator.args[0])
+    if is_of_module and Term("item", iterator, Const(0)) not in ctx.reads:
+        return reading.item(ctx, iterator, Const(0), site)
+    return reading.element(ctx, iterator)
 
 
 def _lists_parameters(function: Value) -> bool:
     """True for `module.parameters`, which gives them in the order in which they were set, those of the module itself first."""
-    return isinstance(function, Term) and function.op == "attribute" and function.args[1] in ("parameters", "buffers")
+    return isinstance(function, Term) and function.op == "attribute" and function.args[1] == "parameters"
 
 
 def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
