@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from differential.score import APART, DOES_NOTHING, SPEAKS_OF_DEVICES
+from idiom_programs import IMPORTS, IN_A_FUNCTION, IN_MAIN, ON_THE_CPU, ON_THE_GPU
 from oracles import Row, result_of, write
 
 import torchdevlint
@@ -39,42 +40,6 @@ from torchdevlint import check_source
 IDIOMS = Path(__file__).resolve().parent / "idioms"
 _OPENED = ("first", "second", "fourth")  # batches of which both halves were looked at
 _SECONDS = 20
-_IMPORTS = """\
-import asyncio, collections, contextlib, contextvars, dataclasses, functools, heapq, importlib, io, itertools, operator, os, queue, tempfile, threading
-from collections import ChainMap, UserDict, deque, namedtuple
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from enum import Enum
-from types import SimpleNamespace
-from typing import NamedTuple, TypedDict
-
-import numpy as np
-import torch
-import torch.nn.functional as F
-from torch import nn
-from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import DataLoader, Dataset, TensorDataset, default_collate
-"""
-_INLINE = """
-def main(x):
-    t = {made}
-{lines}
-    print(x + o)
-
-main(torch.ones(4, 4, device="cuda"))
-"""
-_IN_A_FUNCTION = """
-def work_on(x, t):
-{lines}
-    return x + o
-
-def main():
-    print(work_on(torch.ones(4, 4, device="cuda"), {made}))
-
-main()
-"""
-_ON_THE_CPU, _ON_THE_GPU = "torch.ones(4, 4)", 'torch.ones(4, 4, device="cuda")'
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +61,9 @@ class Idiom:
 
     def programs(self) -> Iterator[tuple[str, bool]]:
         """The four programs, and whether a run of each fails."""
-        for form in (_INLINE, _IN_A_FUNCTION):
-            for made, fails in ((_ON_THE_CPU, self.kind != "moves"), (_ON_THE_GPU, self.kind == "leaves")):
-                yield _IMPORTS + self.top + form.format(made=made, lines=textwrap.indent(self.lines, "    ")), fails
+        for form in (IN_MAIN, IN_A_FUNCTION):
+            for made, fails in ((ON_THE_CPU, self.kind != "moves"), (ON_THE_GPU, self.kind == "leaves")):
+                yield IMPORTS + self.top + form.format(made=made, lines=textwrap.indent(self.lines, "    ")), fails
 
 
 class Told(NamedTuple):

@@ -26,6 +26,9 @@ for _name in [name for name in os.environ if name.startswith("GIT_")]:
 # A run of a test keeps nothing: what another one has found would hide what this one does. Tests of the cache name a folder.
 os.environ["TORCHDEVLINT_CACHE_DIR"] = os.devnull
 
+# The scripts of benchmarks/ are no package: they are imported by their own names.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
 # Syntax trees are many small objects that live on: looking for garbage after each 700 takes a tenth of the time of a test that lints.
 gc.set_threshold(100_000)
 

@@ -12,29 +12,11 @@ import ast
 import textwrap
 
 import pytest
-from test_language_and_library import IMPORTS, Case, cases_of
+from idiom_programs import IMPORTS, IN_A_FUNCTION, IN_MAIN, ON_THE_CPU, ON_THE_GPU
+from test_language_and_library import Case, cases_of
 
 from torchdevlint.infer.analysis import analyse
 from torchdevlint.program import from_ast
-
-_INLINE = """
-def main(x):
-    t = {made}
-{lines}
-    print(x + o)
-
-main(torch.ones(4, 4, device="cuda"))
-"""
-_IN_A_FUNCTION = """
-def work_on(x, t):
-{lines}
-    return x + o
-
-def main():
-    print(work_on(torch.ones(4, 4, device="cuda"), {made}))
-
-main()
-"""
 
 
 def _broken(case: Case, form: str, made: str) -> bool:
@@ -48,8 +30,8 @@ def _parameter(case: Case) -> object:
     return pytest.param(case, id=name, marks=pytest.mark.xfail(reason="known", strict=True) if known else ())
 
 
-@pytest.mark.parametrize("form", [_INLINE, _IN_A_FUNCTION], ids=["inline", "function"])
+@pytest.mark.parametrize("form", [IN_MAIN, IN_A_FUNCTION], ids=["inline", "function"])
 @pytest.mark.parametrize("case", list(map(_parameter, cases_of("language.txt"))))
 def test_a_run_shows_the_same(case: Case, form: str) -> None:
-    assert _broken(case, form, "torch.ones(4, 4)") == (case.kind != "moves")
-    assert _broken(case, form, 'torch.ones(4, 4, device="cuda")') == (case.kind == "leaves")
+    assert _broken(case, form, ON_THE_CPU) == (case.kind != "moves")
+    assert _broken(case, form, ON_THE_GPU) == (case.kind == "leaves")

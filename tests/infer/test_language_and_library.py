@@ -12,27 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from idiom_programs import IMPORTS
 
 from torchdevlint.infer.analysis import analyse
 from torchdevlint.program import from_ast
-
-IMPORTS = """
-import asyncio, collections, contextlib, contextvars, dataclasses, functools, heapq, importlib, io, itertools, operator, os, queue, tempfile, threading
-from collections import ChainMap, UserDict, deque, namedtuple
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from enum import Enum
-from types import SimpleNamespace
-from typing import NamedTuple, TypedDict
-
-import numpy as np
-import torch
-import torch.nn.functional as F
-from torch import nn
-from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import DataLoader, Dataset, TensorDataset, default_collate
-"""
 
 
 class Case(NamedTuple):
