@@ -57,6 +57,7 @@ _TO_NUMBER = frozenset(
 )
 _SPECIAL = frozenset("abs bool float format int len repr reversed round str".split())
 _CLOCKS = ("time", "datetime")
+_MOST_COUNTED = 3  # numbers of a range that are told apart
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
@@ -99,6 +100,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "slice" and 0 < len(args) < 4:
         bounds = [None if one == NONE else one if isinstance(one, Const) else UNKNOWN for one in args]
         return SliceValue(*bounds) if len(args) > 1 else SliceValue(None, bounds[0])
+    if name == "range" and (counted := _counted(args)) is not None:
+        return counted
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     is_copy = name in ("list", "dict") and is_open(first)
@@ -172,12 +175,21 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     return OTHER if name[:1].isupper() and hasattr(builtins, name) else unknown(site)
 
 
+def _counted(args: list[Value]) -> Value | None:
+    """The numbers of a short `range`, whose bounds are known."""
+    bounds = [one.value for one in args if isinstance(one, Const) and isinstance(one.value, int)]
+    if len(bounds) != len(args) or not 0 < len(bounds) < 4 or bounds[2:] == [0]:
+        return None
+    counted = range(*bounds)
+    return Tup(tuple(map(Const, counted))) if 0 < len(counted) <= _MOST_COUNTED else None
+
+
 def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, site: Site | None) -> Value:
-    """One item of `map(function, ...)`: a list or dict that it makes is one of its own."""
+    """One item of `map(function, ...)`: what it makes is its own."""
+    around, ctx.turns = ctx.turns, (*ctx.turns, (site, at))
     made = ctx.call(function, [one[at] for one in columns], {}, site)
-    rec = ctx.heap.get(made) if isinstance(made, Ref) else None
-    is_new = rec is not None and rec.kind in ("list", "dict") and isinstance(function, Ext)
-    return ctx.new(site, rec.kind, rec.cls, rec.fields, tag=("map", at)) if is_new and rec is not None else made
+    ctx.turns = around
+    return made
 
 
 def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: Site | None) -> Value:

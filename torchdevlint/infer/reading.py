@@ -74,7 +74,9 @@ from torchdevlint.infer.values import (
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
+_OF_LAYERS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList", "torch.nn.Sequential"})
 _MOST_TURNS = 8  # of a loop over known items that are run one by one
+_MOST_NUMBERED = 3  # ... over numbers, which few loops ask for more than how often to run
 
 
 ITEMS = ".@items"  # of an iterator, what it gives one by one
@@ -646,7 +648,8 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
     if rec is not None and rec.kind == "generator" and ITEMS in rec.fields:
         in_order = rec.fields[ITEMS]  # on two paths it may give different ones
         return list(in_order.items) if isinstance(in_order, Tup) else None
-    if rec is None or rec.kind not in ("list", "object") or "*" in rec.fields:
+    is_of_layers = rec is not None and isinstance(rec.cls, Ext) and rec.cls.name in _OF_LAYERS
+    if rec is None or not (rec.kind in ("list", "object") or is_of_layers) or "*" in rec.fields:
         return None
     keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))
     return [rec.fields[key] for key in keys] if keys or rec.kind == "list" else None
@@ -665,8 +668,10 @@ def turns(ctx: Context, value: Value) -> list[Value] | None:
 def one_by_one(ctx: Context, value: Value) -> list[Value] | None:
     """What a loop that is run item by item goes over: all is known, there are few, and they are more than numbers; None for anything else."""
     known = turns(ctx, value)
-    is_short = known is not None and 0 < len(known) <= _MOST_TURNS
-    return known if known is not None and is_short and not all(map(_is_number, known)) else None
+    if known is None:
+        return None
+    most = _MOST_NUMBERED if all(map(_is_number, known)) else _MOST_TURNS
+    return known if 0 < len(known) <= most else None
 
 
 def _is_number(value: Value) -> bool:
