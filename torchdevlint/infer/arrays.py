@@ -67,7 +67,7 @@ _SIZES = {
 # As many as the first argument has.
 _LIKE = frozenset(
     "angle argsort around clip conj digitize empty_like flip fliplr flipud full_like interp isfinite isinf isnan nan_to_num ones_like "
-    "real roll rot90 round sort swapaxes moveaxis transpose zeros_like".split()
+    "argpartition partition real roll rot90 round sort swapaxes moveaxis take_along_axis transpose zeros_like".split()
 )
 # As many as those of their arguments that has most: they work element by element.
 _BROADCAST = frozenset(

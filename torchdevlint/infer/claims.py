@@ -335,7 +335,7 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
 def _now(ctx: Context, operand: Operand) -> Operand:
     value = operand.value
     may_move = any(
-        isinstance(one, Tensor) and (one.follows or Ref(("data", one.origin)) in ctx.heap)
+        isinstance(one, Tensor) and (one.follows or devices.of_data(one.origin, follows=one.follows) in ctx.heap)
         for one in alternatives(value)
     )
     return operand._replace(value=where_now(ctx, value)) if may_move else operand
@@ -364,14 +364,16 @@ def where_now(ctx: Context, value: Value) -> Value:
         return one_of([(guards, where_now(ctx, one)) for guards, one in value.options])
     if not isinstance(value, Tensor):
         return value
-    moved = ctx.heap.get(Ref(("data", value.origin))) if value.origin is not None else None
+    moved = ctx.heap.get(devices.of_data(value.origin, follows=value.follows)) if value.origin is not None else None
     if moved is not None:
         return Tensor(moved.fields[OF_DATA], value.rank, value.origin, follows=value.follows, kept=value.kept)
     if not value.follows:
         return value
-    places = list(_places_of_parameter(ctx, value))
-    if places and value.device not in places:  # a copy of the module is of the same origin, and may have stayed
-        return Tensor(places[0], value.rank, follows=True, kept=value.kept)
+    places = set(_places_of_parameter(ctx, value))
+    if (
+        len(places) == 1 and value.device not in places
+    ):  # a copy of the module is of the same origin, and may have stayed
+        return Tensor(places.pop(), value.rank, value.origin, follows=True, kept=value.kept)
     return value
 
 

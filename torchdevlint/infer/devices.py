@@ -361,8 +361,9 @@ def move_module(
         fields["@device"] = place
         fields.pop("@implicit", None)
         made = rec.fields.get("@origin")
-        if made is not None and Ref(("data", made.part)) in ctx.heap:
-            ctx.put(Ref(("data", made.part)), OF_DATA, place)
+        data = of_data(made.part, follows=True) if made is not None else None
+        if data is not None and data in ctx.heap:
+            ctx.put(data, OF_DATA, place)
         if ctx.mode == "module" and isinstance(rec.cls, Cls) and place != NOWHERE:
             classes_of = classes.bases_of(ctx.analysis, rec.cls.cls)
             ctx.analysis.heard.placed |= {(one, place == HOST) for one in classes_of}
@@ -418,14 +419,22 @@ def carry(ctx: Context, content: Value, place: Place) -> None:
                 ctx.put(one, PLACED, place)
 
 
+def of_data(origin: Site | None, *, follows: bool) -> Ref:
+    """What keeps where `x.data = value` has brought the tensors that were made at a line: parameters, or others. What was computed of a parameter before
+    is none.
+    """
+    return Ref(("data", origin, follows))
+
+
 def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) -> Value:
     found = []
     for guards, one in options_of(content):
         kept = one
         if isinstance(one, Tensor) and one.follows:
             kept = Tensor(place, one.rank, one.origin, "", True, one.kept)
-            if Ref(("data", one.origin)) in ctx.heap:
-                ctx.put(Ref(("data", one.origin)), OF_DATA, place)
+            data = of_data(one.origin, follows=True)
+            if data in ctx.heap:
+                ctx.put(data, OF_DATA, place)
         elif isinstance(one, Ref):
             inner = ctx.heap.get(one)
             if inner is not None and inner.kind in ("module", "list", "dict"):

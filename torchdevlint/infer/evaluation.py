@@ -146,6 +146,8 @@ class Evaluation:
         self.ctx, self.body, self.frame = ctx, body, frame
         self._around: Value = Term("parameter", body, "@frame") if around is None else around
         self.env = env
+        first = body.parameters[0].name if body.parameters else ""
+        self._receiver: Value = env.get(first, UNKNOWN)  # of a method, whatever its name is bound to later
         self.returns: list[tuple[Any, Value, Heap | None]] = []
         self._at = body.blocks[0]
         self.yields: list[tuple[Any, Value]] = []
@@ -663,7 +665,7 @@ class Evaluation:
             body = body.parent
         if body is None or body.owner is None or not body.parameters or body is not self.body:
             return UNKNOWN
-        return Super(body.owner, Term("parameter", body, body.parameters[0].name))
+        return Super(body.owner, self._receiver)
 
     def attribute(self, op: ir.Attribute) -> Value:
         """Reads an attribute."""
@@ -919,7 +921,7 @@ class Evaluation:
         """`x.data = value`: the tensor is where its new values are, for all who hold it."""
         target, value = self._get(op.object), self._get(op.value)
         modules.replace_data(self.ctx, self._owners.get(op.object), target, value)
-        if isinstance(target, Term) and target.op == "attribute" and target.waits:
+        if isinstance(target, Term) and target.op in ("attribute", "element", "item") and target.waits:
             # of an object that only a caller knows: there it is done before what the function calls next
             self.ctx.emit(Term("set", target, Const("data"), value))
         read = Lookup.of(self.body).definition(op.object)

@@ -481,7 +481,8 @@ def _set_default(ctx: Context, function: str, value: Value) -> None:
 def _parameter(first: Value, site: Site | None) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
-            return Tensor(value.device, value.rank, value.origin, value.implicit, True)
+            made = None if isinstance(value.device, Term) else site  # what is open is told of by what a caller gives
+            return Tensor(value.device, value.rank, value.origin or made, value.implicit, True)
         if is_open(value):
             return Tensor(Term("device_of", value), MANY, None, "", True)
         return Tensor(HOST, MANY, site, "default", True)

@@ -698,6 +698,8 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name == "get_submodule" and args and isinstance(args[0], Const):
         return dict(within(ctx, ref)).get(str(args[0].value), UNKNOWN)
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
+        if ctx.mode == "summary" and args and is_open(args[0]):  # where that is a caller knows
+            ctx.emit(Term("call", Term("attribute", ref, name), tuple(args), tuple(sorted(keywords.items())), site))
         _assign_state(ctx, ref, rec, ctx.rec(args[0]) if args else None)
     if name in ("append", "insert", "extend") and args:
         given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
@@ -867,10 +869,10 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
     place = devices.device_of(ctx, value)
     for one in alternatives(target):
         if isinstance(one, Tensor) and one.origin is not None:
-            of_data = Ref(("data", one.origin))
-            if one.follows and place == one.device == HOST and of_data not in ctx.heap:
+            data = devices.of_data(one.origin, follows=one.follows)
+            if one.follows and place == one.device == HOST and data not in ctx.heap:
                 continue  # as before, it is where its module is
-            ctx.put(of_data, OF_DATA, place)
+            ctx.put(data, OF_DATA, place)
             for ref, held in list(ctx.heap.items()) if one.follows else ():
                 is_of_line = held.kind == "module" and held.fields.get("@origin") is one.origin.whole
                 if (
@@ -878,10 +880,28 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
                 ):  # one that is elsewhere is another of that line
                     ctx.note_move(ref)
                     ctx.put(ref, "@device", place)
+        elif isinstance(one, Tensor) and one.follows and one.kept:
+            held_as = list(_held_as(ctx, one))
+            if len(held_as) == 1:  # of several nobody knows which
+                ctx.put(*held_as[0], followed(ctx, value))
     rec = ctx.heap.get(owner) if isinstance(owner, Ref) else None
     if owner is not None and rec is not None and rec.kind == "module" and "@device" in rec.fields:
         ctx.note_move(owner)
         ctx.put(owner, "@device", place)
+
+
+def _held_as(ctx: Context, parameter: Tensor) -> Iterator[tuple[Ref, str]]:
+    """The modules that may keep a parameter, of which nobody knows where it was made, and the attributes that they keep it under."""
+    for ref, rec in ctx.heap.items():
+        held = rec.fields.get("." + parameter.kept) if rec.kind == "module" else None
+        if (
+            isinstance(ref, Ref)
+            and isinstance(held, Tensor)
+            and held.follows
+            and held.origin is None
+            and held.device == parameter.device
+        ):
+            yield ref, "." + parameter.kept
 
 
 def _give_weight(ctx: Context, target: Value, value: Value) -> None:

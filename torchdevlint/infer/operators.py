@@ -177,8 +177,10 @@ def _is_of_open_data(ctx: Context, binding: Binding) -> bool:
     """True for `torch.tensor(config.low)`: only a caller knows whether it has a dimension."""
     data = binding.given.get("data", binding.given.get("ndarray"))
     is_of_data = binding.signature.result.rank == "data" and not binding.starred
-    is_open = isinstance(data, Array) or (isinstance(data, Term) and "data" in binding.given)
-    return is_of_data and is_open and waits(data) and data is not None and tensors.rank_of_data(ctx, data) is None
+    if not is_of_data or data is None or not waits(data):
+        return False
+    may_be_open = (Array, Term) if "data" in binding.given else Array
+    return any(isinstance(one, may_be_open) for one in alternatives(data)) and tensors.rank_of_data(ctx, data) is None
 
 
 def _is_open_choice(signatures: tuple[Signature, ...], binding: Binding, args: Args, keywords: Keywords) -> bool:

@@ -57,7 +57,6 @@ _TO_NUMBER = frozenset(
 )
 _SPECIAL = frozenset("abs bool float format int len repr reversed round str".split())
 _CLOCKS = ("time", "datetime")
-_MOST_COUNTED = 3  # numbers of a range that are told apart
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
@@ -181,7 +180,7 @@ def _counted(args: list[Value]) -> Value | None:
     if len(bounds) != len(args) or not 0 < len(bounds) < 4 or bounds[2:] == [0]:
         return None
     counted = range(*bounds)
-    return Tup(tuple(map(Const, counted))) if 0 < len(counted) <= _MOST_COUNTED else None
+    return Tup(tuple(map(Const, counted))) if 0 < len(counted) <= reading.MOST_NUMBERED else None
 
 
 def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, site: Site | None) -> Value:

@@ -15,6 +15,7 @@ from torchdevlint.infer.classes import (
     is_enum,
     is_function_of_autograd,
     is_named_tuple,
+    layer_of,
     metaclass_of,
     special,
     wrapped,
@@ -76,7 +77,7 @@ if TYPE_CHECKING:
 
 _OF_LAYERS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList", "torch.nn.Sequential"})
 _MOST_TURNS = 8  # of a loop over known items that are run one by one
-_MOST_NUMBERED = 3  # ... over numbers, which few loops ask for more than how often to run
+MOST_NUMBERED = 3  # ... over numbers, which few loops ask for more than how often to run
 
 
 ITEMS = ".@items"  # of an iterator, what it gives one by one
@@ -210,6 +211,16 @@ def plain_attribute(ctx: Context, value: Value, name: Value) -> Value:
     return _of_object(ctx, value, known, None, is_raw=True) if isinstance(value, Ref) else attribute(ctx, value, known)
 
 
+def _is_data(ctx: Context, value: Value) -> bool:
+    """True for a tensor, for what a caller gives, and for a list or dict of such, or of nothing yet."""
+    for one in alternatives(value):
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        held = [one] if rec is None else list(rec.items.values()) if rec.kind in ("list", "dict") else None
+        if held is not None and (not held or any(isinstance(part, Tensor) or is_open(part) for part in held)):
+            return True
+    return False
+
+
 def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw: bool = False) -> Value:
     rec = ctx.heap.get(value)
     own = bases_of(ctx.analysis, rec.cls.cls) if rec is not None and isinstance(rec.cls, Cls) else ()
@@ -221,8 +232,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
         ctx.put(value, FILLED, UNKNOWN)  # whoever reads the state of an optimizer moves it
     if rec is not None and "." + name in rec.fields:
         held = rec.at("." + name)
-        is_data = any(isinstance(one, Tensor) or is_open(one) for one in alternatives(held))
-        if value in ctx.handed_on and rec.kind == "object" and is_data:
+        if value in ctx.handed_on and rec.kind == "object" and _is_data(ctx, held):
             later = Term("attribute", value, name)  # what was given the object may have set it: a caller tells
             ctx.emit(later)
             return later
@@ -496,6 +506,7 @@ def element(ctx: Context, value: Value) -> Value:
     if isinstance(value, OneOf):
         return ctx.lift(lambda one: element(ctx, one), value)
     if isinstance(value, Tensor):
+        value = tensors.now(ctx, value)
         rank = shifted(value.rank, -1) if value.rank != 0 else None
         return replace(tensors.derived(value, rank, -1), kept="")
     if isinstance(value, Tup):
@@ -648,11 +659,24 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
     if rec is not None and rec.kind == "generator" and ITEMS in rec.fields:
         in_order = rec.fields[ITEMS]  # on two paths it may give different ones
         return list(in_order.items) if isinstance(in_order, Tup) else None
-    is_of_layers = rec is not None and isinstance(rec.cls, Ext) and rec.cls.name in _OF_LAYERS
-    if rec is None or not (rec.kind in ("list", "object") or is_of_layers) or "*" in rec.fields:
+    if rec is None or "*" in rec.fields or not (rec.kind in ("list", "object") or _is_of_layers(ctx, rec)):
         return None
     keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))
     return [rec.fields[key] for key in keys] if keys or rec.kind == "list" else None
+
+
+def _is_of_layers(ctx: Context, rec: Rec) -> bool:
+    """True for a `ModuleList` or `Sequential`, or one of a class that inherits from them."""
+    if rec.kind != "module":
+        return False
+    name = (
+        rec.cls.name
+        if isinstance(rec.cls, Ext)
+        else layer_of(ctx.analysis, rec.cls.cls)
+        if isinstance(rec.cls, Cls)
+        else ""
+    )
+    return name in _OF_LAYERS
 
 
 def turns(ctx: Context, value: Value) -> list[Value] | None:
@@ -670,7 +694,7 @@ def one_by_one(ctx: Context, value: Value) -> list[Value] | None:
     known = turns(ctx, value)
     if known is None:
         return None
-    most = _MOST_NUMBERED if all(map(_is_number, known)) else _MOST_TURNS
+    most = MOST_NUMBERED if all(map(_is_number, known)) else _MOST_TURNS
     return known if 0 < len(known) <= most else None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import reading
 from torchdevlint.infer.summary import Summary
-from torchdevlint.infer.values import UNKNOWN, Cls, Ref, Term, Tup, Value
+from torchdevlint.infer.values import UNKNOWN, Cls, Const, Ref, Term, Tup, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
@@ -63,6 +63,8 @@ def _attribute(ctx: Context, value: Value, names: tuple[str, ...]) -> Value:
 
 def _has_known_items(ctx: Context, value: Value, least: int) -> bool:
     """True for a container with few items, of which some are no numbers, and for an object with few attributes."""
+    if isinstance(value, Const):  # of a `range`
+        return isinstance(value.value, int) and least <= value.value <= reading.MOST_NUMBERED
     if not isinstance(value, (Ref, Tup)):
         return False
     rec = ctx.rec(value)
@@ -87,7 +89,7 @@ def _paths(body: ir.Body) -> Iterator[tuple[str, ...]]:
         pending = [taken]
         while pending:
             op = lookup.definition(pending.pop())
-            if isinstance(op, ir.Call) and lookup.called(op) in _VIEWS | _OF_OBJECT:
+            if isinstance(op, ir.Call) and lookup.called(op) in _VIEWS | _OF_OBJECT | {"range"}:
                 method = lookup.definition(op.function)
                 pending += [one.value for one in op.arguments]
                 pending += [method.object] if isinstance(method, ir.Attribute) else []

@@ -152,6 +152,7 @@ def proves_tensor(name: str) -> bool:
 
 def attribute(ctx: Context, value: Tensor, name: str) -> Value:
     """`tensor.name`."""
+    value = now(ctx, value)
     if name == "device":
         return device_at(value.device)
     if name in _SAME:
@@ -167,6 +168,12 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
     if name in ("batch_sizes", "sorted_indices", "unsorted_indices"):  # of a `PackedSequence`
         return Tensor(HOST, 1) if name == "batch_sizes" else plain(value)
     return Bound(value, name)
+
+
+def now(ctx: Context, value: Tensor) -> Tensor:
+    """A tensor that was read before, where it is by now: what is computed of a parameter stays behind when its module moves."""
+    here = as_tensor(ctx, value)
+    return here if isinstance(here, Tensor) else value
 
 
 def plain(value: Tensor) -> Tensor:
@@ -668,6 +675,8 @@ def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left:
         ctx.prove(value)  # nothing else that is moved is indexed so
         moved = as_tensor(ctx, value)
         value = moved if isinstance(moved, Tensor) else value
+    if isinstance(value, Tensor):
+        value = now(ctx, value)
     if not isinstance(value, Tensor):
         return Term("item", value, key)
     if value.rank == 0 and isinstance(key, Const) and type(key.value) is int:
@@ -882,7 +891,7 @@ def rank_of_size(ctx: Context, size: list[Value]) -> int | None:
 def rank_of_data(ctx: Context, value: Value) -> int | None:
     """The rank of what `torch.tensor` makes of a value."""
     if isinstance(value, OneOf):
-        ranks = {rank_of_data(ctx, one) for one in alternatives(value)}
+        ranks = {rank_of_data(ctx, one) for guards, one in value.options if consistent(guards, ctx.facts)}
         return ranks.pop() if len(ranks) == 1 else at_least(min(map(least, ranks), default=0))
     if isinstance(value, Tensor):
         return value.rank
@@ -946,8 +955,7 @@ def place_of_type(named: Value) -> Place | None:
 
 def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`tensor.name(...)`."""
-    now = as_tensor(ctx, value)
-    value = now if isinstance(now, Tensor) else value
+    value = now(ctx, value)
     first = args[0] if args else keywords.get("other", UNKNOWN)
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
