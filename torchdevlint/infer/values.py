@@ -744,6 +744,7 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) > MOST_ALTERNATIVES:
         _join_texts(found)
         _join_origins(found)
+        _join_tuples(found)
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES and not (
@@ -782,6 +783,21 @@ def _join_origins(found: dict[Value, frozenset[Guard]]) -> None:
         standing = first.setdefault(key, one)
         if standing is not one:
             found[standing] &= found.pop(one)
+
+
+def _join_tuples(found: dict[Value, frozenset[Guard]]) -> None:
+    """Of many tuples with the same first items, as one has that grows in a loop, it is known that others may stand behind those."""
+    alike: dict[Value, list[Tup]] = {}
+    for one in found:
+        if isinstance(one, Tup) and one.items and not isinstance(one.items[0], Star):
+            alike.setdefault(one.items[0], []).append(one)
+    for several in alike.values():
+        if len(several) > 1:
+            columns = list(zip(*(one.items for one in several), strict=False))
+            same = next((at for at, column in enumerate(columns) if len(set(column)) > 1), len(columns))
+            others = dict.fromkeys(item for one in several for item in one.items[same:])
+            guards = frozenset.intersection(*(found.pop(one) for one in several))
+            found[Tup((*several[0].items[:same], Star(Tup(tuple(others)))))] = guards
 
 
 def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
