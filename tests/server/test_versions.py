@@ -182,7 +182,13 @@ def test_an_edit_and_back(tmp_path: Path, old: str, new: str) -> None:
 def test_each_fact_of_a_whole_file_is_compared() -> None:
     """Whoever adds one says whether it is of the outline, part of `Unit.standing`, or asked of the bytes of all files."""
     facts = {name for name, member in vars(Unit).items() if isinstance(member, cached_property)}
-    assert facts - OF_OUTLINE == {"global_stores", "chooses_current_device", "is_looked_at", "_readers"}
+    assert facts - OF_OUTLINE == {
+        "global_stores",
+        "set_of_others",
+        "chooses_current_device",
+        "is_looked_at",
+        "_readers",
+    }
     facts = {name for name, member in vars(Imports).items() if isinstance(member, (property, cached_property))}
     assert facts == {"_setting_default", "_setting_current"}
 

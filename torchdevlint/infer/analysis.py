@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
+    NOTHING,
     NOWHERE,
     UNKNOWN,
     Cls,
@@ -53,7 +54,7 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.source import deadline, grounds
 from torchdevlint.stubs.loader import Stubs, public
 
@@ -851,6 +852,10 @@ class Analysis:
             if key not in made and not str(key).startswith("@"):
                 devices.carry(ctx, content, OWN_SELF)  # `net.build(); net.cuda()`
         ctx.heap[FILES] = files  # what another method writes, it may write in another run of the program
+        for name in _asked(methods):
+            content = ctx.heap[ref].fields.get("." + name, NOTHING)
+            if _is_flag(content) and self.kept.imports.may_set(self.unit, name):
+                ctx.put(ref, "." + name, UNKNOWN)
         return ctx, ref, methods, begun
 
     def _methods_without_object(self, cls: ir.Class) -> list[ir.Body]:
@@ -951,6 +956,24 @@ def _objects_by_default(ctx: Context, function: Func) -> dict[str, Value]:
     found = {name: ctx.rec(value) for name, value in function.defaults if isinstance(value, Ref)}
     kept = {name for name, rec in found.items() if rec is not None and isinstance(rec.cls, Cls)}
     return {name: value for name, value in function.defaults if name in kept}
+
+
+def _is_flag(value: Value) -> bool:
+    """True for one or several constants."""
+    return value != NOTHING and all(isinstance(one, Const) for one in alternatives(value))
+
+
+def _asked(methods: Iterable[ir.Body]) -> Iterator[str]:
+    """The attributes that conditions of methods ask for: `if self.is_ready:`, `if self.step == 1:`."""
+    for method in methods:
+        lookup = Lookup.of(method)
+        pending = [block.test for block in method.blocks if block.test is not None]
+        while pending:
+            read = lookup.definition(pending.pop())
+            if isinstance(read, ir.Attribute):
+                yield read.name
+            elif isinstance(read, (ir.Compare, ir.Unary)):
+                pending += reads(read)
 
 
 def _attributes_changed(summary: Summary | None) -> set[Any]:

@@ -152,6 +152,16 @@ class Imports:
             return False
         return sets_default_device(program, is_offered=bool(self.files.package_of(path)))
 
+    def may_set(self, unit: Unit, name: str) -> bool:
+        """Whether a function sets an attribute of this name of another object than its own, in this file or, tests aside, in another of the project."""
+        if name in unit.set_of_others:
+            return True
+        if self.files is None:
+            return False
+        setting = re.compile(rb"(?<!\bself)\.%s\s*=(?!=)" % re.escape(name.encode()))
+        found = self.files.holding((b"." + name.encode(),), setting)
+        return any(path != unit.path and not self.is_test(path) for path in found)
+
     def registering(self, unit: Unit) -> tuple[Unit, ...]:
         """The files, tests aside, with decorators of a module: they may fill its tables when they are imported."""
         if self.files is None:

@@ -137,6 +137,7 @@ class Unit:
         methods = [(name, method) for cls in self.program.classes for name, method in cls.methods.items()]
         return (
             self.global_stores,
+            self.set_of_others,
             SETS_DEFAULT.isdisjoint(self.program.words),
             self.chooses_current_device,
             self.is_looked_at,
@@ -168,6 +169,16 @@ class Unit:
     def global_stores(self) -> frozenset[str]:
         """Names that functions bind with `global`."""
         return frozenset(name for body in self.program.bodies for name in body.global_names)
+
+    @cached_property
+    def set_of_others(self) -> frozenset[str]:
+        """The attributes that a function sets of another object than its own: `self.agent.is_ready = True`."""
+        return frozenset(
+            op.name
+            for body in self.program.bodies
+            for op in Lookup.of(body).kind(ir.StoreAttribute)
+            if not _is_receiver(body, op.object)
+        )
 
     @cached_property
     def programs(self) -> frozenset[str]:
@@ -320,6 +331,12 @@ class Unit:
 # Of the module and of what functions there are.
 OF_OUTLINE = frozenset({"statics", "stars", "programs", "subclasses", "receivers", "methods"})
 _CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
+
+
+def _is_receiver(body: ir.Body, register: ir.Register) -> bool:
+    read = Lookup.of(body).definition(register)
+    is_method = body.owner is not None and bool(body.parameters)
+    return is_method and isinstance(read, ir.Load) and read.name == body.parameters[0].name
 
 
 def attributes_set(body: ir.Body) -> set[str]:
