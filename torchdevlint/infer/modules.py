@@ -1052,5 +1052,5 @@ def _kept(ctx: Context, value: Value, name: str) -> Value:
     if isinstance(value, Tensor):
         is_computed = value.origin is not None and value.origin.is_part and not value.follows
         origin = value.origin.whole if is_computed and value.origin is not None else value.origin
-        return Tensor(value.device, value.rank, origin, value.implicit, value.follows, name)
+        return Tensor(value.device, value.rank, origin, value.implicit, value.follows, name, like=value.like)
     return Tup(tuple(_kept(ctx, item, name) for item in value.items)) if isinstance(value, Tup) else value

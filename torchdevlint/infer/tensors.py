@@ -110,6 +110,7 @@ _TO_PYTHON = frozenset(
     "__len__ tolist size is_complex storage untyped_storage is_pinned is_shared retain_grad __hash__".split()
 )
 _CASTS = frozenset("float double half bfloat16 int long short bool byte char type to cuda cpu".split())
+_CASTS_OF_MODULES = frozenset({"float", "double", "half", "bfloat16"})
 _SAME_TENSOR = frozenset(
     "detach detach_ requires_grad_ share_memory_ pin_memory contiguous refine_names rename".split()
 )
@@ -553,8 +554,9 @@ def _result_of_binary(
         if in_place and isinstance(left, (Tensor, OneOf)):
             return left
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
-        rank = operators.product(ranks) if operator == "@" else operators.broadcast(ranks, all_known=True)
-        return derived(best, rank)
+        if operator == "@":
+            return derived(best, operators.product(ranks))
+        return derived(best, operators.broadcast(ranks, all_known=True), 0)
     if best is not None and best.device != HOST and best.rank not in (0, None) and not _is_left_open(ctx, best):
         return Tensor(best.device, best.rank, best.origin)
     return Term("binary", operator + "=" if in_place else operator, left, right)
@@ -1074,12 +1076,15 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
         return devices.move(ctx, value, place, site) if place is not None else value
     is_settled = isinstance(value, Term) and (value.op == "moved" or (value.op == "binary" and ctx.mode != "summary"))
     is_part = not is_settled and is_part_on_host(value)
-    if is_part and name in _CASTS and name not in devices.MOVES:
-        return value  # a module has the method, too
+    is_moved = isinstance(value, Term) and value.op == "moved"
+    if (is_part and name in _CASTS) or (is_moved and name in _CASTS_OF_MODULES and not args):
+        return value  # a module has the method, too, and what comes back is where it was
     if is_part and (proves_tensor(name) or "dim" in keywords or (name in _OVER_DIMENSIONS and args)):
         ctx.prove(value)
     is_settled = is_settled or (is_part and name not in _PYTHON_HAS)
     if is_settled and _is_method_of_tensors(name) and isinstance(known := as_tensor(ctx, value), Tensor):
+        if is_moved and value.args[0].waits:
+            known = replace(known, like=Like(value.args[0], 0))
         return method(ctx, known, name, args, keywords, site)
     if name == "numpy" and not args:
         is_tensor = isinstance(value, Term) and is_computed_elsewhere(value)
