@@ -219,7 +219,7 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
         ctx.running.append(ref)
         try:
             args, keywords = modules.hooked(ctx, ref, list(args), keywords, site)
-            result = _result_of(ctx, ref, rec, args, keywords, site)
+            result = _result_of(ctx, ref, ctx.heap[ref], args, keywords, site)  # a hook may have moved it
             return modules.given_back(ctx, ref, list(args), keywords, result, site)
         finally:
             ctx.running.pop()

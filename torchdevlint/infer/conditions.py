@@ -354,6 +354,8 @@ def equal(first: Value, second: Value) -> Value:
         return one_of([(guards, equal(first, option)) for guards, option in second.options])
     if isinstance(first, Const) and isinstance(second, Const):
         return Const(bool(first.value == second.value))
+    if isinstance(first, Device) and first == second and isinstance(first.place, Term):
+        return TRUE  # where one and the same tensor is
     if isinstance(first, Device) and isinstance(second, Device) and HOST in (first.place, second.place):
         is_known = first == second or is_elsewhere(first.place) or is_elsewhere(second.place)
         return Const(first == second) if is_known else _of_open_place(first, second)

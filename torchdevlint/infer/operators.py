@@ -177,7 +177,7 @@ def _is_of_open_data(ctx: Context, binding: Binding) -> bool:
     """True for `torch.tensor(config.low)`: only a caller knows whether it has a dimension."""
     data = binding.given.get("data", binding.given.get("ndarray"))
     is_of_data = binding.signature.result.rank == "data" and not binding.starred
-    if not is_of_data or data is None or not waits(data):
+    if not is_of_data or data is None or not waits(data) or ctx.default() is not None:  # which is that of this place
         return False
     may_be_open = (Array, Term) if "data" in binding.given else Array
     return any(isinstance(one, may_be_open) for one in alternatives(data)) and tensors.rank_of_data(ctx, data) is None

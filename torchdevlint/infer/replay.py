@@ -110,6 +110,8 @@ class Replay:
         self._done_once: list[Term] = []
         self._forgotten = 0  # of the memo
         self._copies: dict[Ref, Ref] = {}
+        self._is_on_way = False  # events are still to come
+        self._awaited: list[tuple[Ref, Any, Any]] = []  # what objects are given by them
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
         self._made_under: dict[Facts, set[Any]] = {}  # objects that there are on one side alone
@@ -130,7 +132,10 @@ class Replay:
         if self.site is not None:
             ctx.chain = (self.site, *ctx.chain)
         try:
+            self._is_on_way = True
             self._events(0, len(summary.events))
+            self._is_on_way = False
+            self._give_awaited()
             self._effects()
             result = self.value(summary.result)
             for one in summary.raised:
@@ -184,6 +189,8 @@ class Replay:
             ctx.chain = (*event.chain, *chain)
             self._event(event)
             ctx.chain = chain
+            if self._awaited:
+                self._give_awaited()
             at += 1
 
     def _turn(self, begin: int, end: int) -> None:
@@ -565,9 +572,14 @@ class Replay:
         if rec is not None:
             self.ctx.heap[found] = Rec(rec.kind, rec.cls, {})
             cls = self.value(rec.cls) if rec.cls is not None else None
-            fields = {key: self._field(key, content) for key, content in rec.fields.items()}
+            fields = {}
+            for key, content in rec.fields.items():
+                if self._is_on_way and isinstance(content, Term) and content.op == "call" and content not in self._memo:
+                    self._awaited.append((found, key, content))
+                else:
+                    fields[key] = self._field(key, content)
             for key, content in rec.fields.items() if isinstance(cls, Cls) else ():
-                if isinstance(key, str) and key[:1] == ".":
+                if key in fields and isinstance(key, str) and key[:1] == ".":
                     fields[key] = self._known_by(key, content, fields[key], found)
             if fields.get("@device") == DEFAULT:
                 fields |= {"@device": HOST, "@implicit": True}
@@ -577,6 +589,18 @@ class Replay:
             self.ctx.heap[found] = Rec(rec.kind, cls, fields)
         self.ctx.facts = facts
         return found
+
+    def _give_awaited(self) -> None:
+        """Gives the objects of this call what its events so far have made: `request.output = self.model(request.inputs)` stands behind the first callback."""
+        awaited, self._awaited = self._awaited, []
+        for one in awaited:
+            found, key, content = one
+            if self._is_on_way and content not in self._memo:
+                self._awaited.append(one)
+            else:
+                here = self._field(key, content)
+                is_attribute = isinstance(key, str) and key[:1] == "."
+                self.ctx.put(found, key, self._known_by(key, content, here, found) if is_attribute else here)
 
     def _known_by(self, key: str, content: Any, here: Value, holder: Value) -> Value:
         """What an attribute holds, by its name, where only the call tells which tensor it is."""

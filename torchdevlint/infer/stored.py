@@ -543,7 +543,9 @@ def _receiver_at(site: Site | None) -> str:
 
 
 def renews_all(site: Site | None) -> bool:
-    """True for `state[key] = ...` in a loop over the keys or the items of `state`, or over the positions in a list."""
+    """True for `state[key] = ...` in a loop over the keys or the items of `state`, and for `state[key] = state[key].to(device)` in one over the positions
+    in a list, or over the items of something else: it has the same keys.
+    """
     if site is None or site.body is None or not isinstance(site.op, ir.StoreSubscript):
         return False
     lookup = Lookup.of(site.body)
@@ -553,9 +555,12 @@ def renews_all(site: Site | None) -> bool:
     stores = lookup.stores(key.name)
     if any(_iterated(store.value, lookup) == target for store in stores):
         return True
-    return any(_counts(store.value, lookup) for store in stores) and _is_of_item(
-        site.op.value, target, key.name, lookup
-    )
+    if any(_counts(store.value, lookup) for store in stores):
+        return _is_of_item(site.op.value, target, key.name, lookup)
+    made, method = lookup.definition(site.op.value), None
+    if isinstance(made, ir.Call) and any(_iterated(store.value, lookup) for store in stores):
+        method = lookup.definition(made.function)
+    return isinstance(method, ir.Attribute) and _is_of_item(method.object, target, key.name, lookup, deep=0)
 
 
 def _counts(register: ir.Register, lookup: Lookup) -> bool:
