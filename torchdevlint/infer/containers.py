@@ -55,7 +55,10 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if rec.kind == "dict":
         return _of_dict(ctx, ref, rec, name, args, keywords, site)
     first = args[0] if args else UNKNOWN
-    if name == "insert" and _insert(ctx, ref, rec, args):
+    if name == "insert":
+        if not _insert(ctx, ref, rec, args):  # anywhere: nobody knows the order from then on
+            ctx.heap[ref] = _holding(rec, [])
+            ctx.put(ref, "*", join(*rec.items.values(), *args[1:]))
         return NONE
     if name == "appendleft" and _insert(ctx, ref, rec, [Const(0), *args]):
         return NONE
@@ -510,6 +513,17 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Si
     return join(found, NONE) if is_cache and name == "get" else found
 
 
+def _of_state(ctx: Context, value: Ref, rec: Rec, state: Value, site: Site | None) -> Value:
+    """A copy by what an object tells of itself: `__getstate__`, and `__setstate__` of the copy, whose attributes it has else (copy.py, `_reconstruct`)."""
+    made = ctx.new(site, rec.kind, rec.cls, {}, tag=("copy", _root(value.place)))
+    told = ctx.rec(state)
+    if special(ctx, made, "__setstate__", [state], site) is None and told is not None:
+        for key, content in told.items.items():
+            if isinstance(key, tuple):
+                ctx.put(made, f".{key[1]}", content)
+    return made
+
+
 def copied(
     ctx: Context, value: Value, site: Site | None, *, deep: bool = True, done: dict[Value, Value] | None = None
 ) -> Value:
@@ -523,6 +537,9 @@ def copied(
     made = special(ctx, value, "__deepcopy__" if deep else "__copy__", [OTHER] if deep else [], site)
     if made is not None:
         return made
+    state = special(ctx, value, "__getstate__", [], site)
+    if state is not None:
+        return _of_state(ctx, value, rec, state if not deep else copied(ctx, state, site, done=done), site)
     if rec.kind == "module" and not deep:
         return value  # it holds the same parameters, in the same dicts: both are moved, and both get what is replaced
     ref = done[value] = ctx.new(site, rec.kind, rec.cls, {}, tag=("copy", _root(value.place)))

@@ -473,6 +473,9 @@ def method(
     if cls.startswith("torch.optim.") and name == "state_dict" and ".state" in rec.fields:
         held = {("k", key): rec.at("." + key) for key in ("state", "param_groups")}
         return ctx.new(site, "dict", None, held, tag=name)
+    if cls == _FUTURE and name == "add_done_callback" and args:
+        ctx.call(args[0], [ref], {}, site)
+        return NONE
     if cls == _FUTURE and name in ("result", "get", "wait", "value"):
         return rec.at("*")
     if cls == _VARIABLE:

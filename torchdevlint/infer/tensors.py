@@ -1076,15 +1076,15 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
         return devices.move(ctx, value, place, site) if place is not None else value
     is_settled = isinstance(value, Term) and (value.op == "moved" or (value.op == "binary" and ctx.mode != "summary"))
     is_part = not is_settled and is_part_on_host(value)
-    is_moved = isinstance(value, Term) and value.op == "moved"
-    if (is_part and name in _CASTS) or (is_moved and name in _CASTS_OF_MODULES and not args):
+    moved = value if isinstance(value, Term) and value.op == "moved" else None
+    if (is_part and name in _CASTS) or (moved is not None and name in _CASTS_OF_MODULES and not args):
         return value  # a module has the method, too, and what comes back is where it was
     if is_part and (proves_tensor(name) or "dim" in keywords or (name in _OVER_DIMENSIONS and args)):
         ctx.prove(value)
     is_settled = is_settled or (is_part and name not in _PYTHON_HAS)
     if is_settled and _is_method_of_tensors(name) and isinstance(known := as_tensor(ctx, value), Tensor):
-        if is_moved and value.args[0].waits:
-            known = replace(known, like=Like(value.args[0], 0))
+        if moved is not None and moved.args[0].waits:
+            known = replace(known, like=Like(moved.args[0], 0))
         return method(ctx, known, name, args, keywords, site)
     if name == "numpy" and not args:
         is_tensor = isinstance(value, Term) and is_computed_elsewhere(value)
