@@ -25,6 +25,8 @@ def test_half_of_a_batch_that_nobody_has_opened_is_unseen() -> None:
         "third": 2,
         "fourth": 1,
         "fifth": 2,
+        "sixth": 2,
+        "seventh": 1,
     }
 
 
