@@ -305,7 +305,9 @@ class Context:
         if event in self._emitted and not self._is_done_again(event):
             return  # a caller would decide it once
         if not self.is_full:
-            self.events.append(Event(*event, () if isinstance(what, Claim) else self.chain))  # a claim knows its own
+            is_call = isinstance(what, Term) and what.op == "call"
+            chain = () if isinstance(what, Claim) else self.chain  # a claim knows its own
+            self.events.append(Event(*event, chain, self.default_device if is_call else None))
             self._emitted.add(event)
             if isinstance(what, Term) and what.op in CHANGES:
                 self._changed[_target_of(what)] = event

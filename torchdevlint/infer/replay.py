@@ -187,8 +187,11 @@ class Replay:
                 continue
             event = self.summary.events[at]
             ctx.chain = (*event.chain, *chain)
+            around = ctx.default_device
+            if event.default is not None:
+                ctx.default_device = self.place(event.default)
             self._event(event)
-            ctx.chain = chain
+            ctx.chain, ctx.default_device = chain, around
             if self._awaited:
                 self._give_awaited()
             at += 1
@@ -494,7 +497,7 @@ class Replay:
             if value.implicit == "default" and place == HOST:
                 default = ctx.default()
                 if default is not None:
-                    return Tensor(default, value.rank)
+                    return Tensor(default, value.rank, follows=value.follows, kept=value.kept)
             return value
         if place.op == "device_of" and self.value(place.args[0]) == NOTHING:
             return NOTHING

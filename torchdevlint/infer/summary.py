@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap
-from torchdevlint.infer.values import NONE, Rec, Site, Tensor, Term, Value
+from torchdevlint.infer.values import NONE, Place, Rec, Site, Tensor, Term, Value
 from torchdevlint.program.roles import is_public
 from torchdevlint.source.grounds import Ground
 
@@ -59,11 +59,14 @@ class Claim(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A claim or a call that waits for a caller, the conditions that must hold for it to be reached, and the calls that lead to it."""
+    """A claim or a call that waits for a caller, the conditions that must hold for it to be reached, and the calls that lead to it. `default`: the default
+    device that stands around a call, `with torch.device(device): return build(size)`.
+    """
 
     facts: Facts
     what: Claim | Term
     chain: tuple[Site, ...] = ()
+    default: Place | None = None
 
 
 @dataclass(slots=True)
