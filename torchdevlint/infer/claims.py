@@ -369,10 +369,8 @@ def where_now(ctx: Context, value: Value) -> Value:
         return Tensor(moved.fields[OF_DATA], value.rank, value.origin, follows=value.follows, kept=value.kept)
     if not value.follows:
         return value
-    places = set(_places_of_parameter(ctx, value))
-    if (
-        len(places) == 1 and value.device not in places
-    ):  # a copy of the module is of the same origin, and may have stayed
+    places = set(_places_of_parameter(ctx, value))  # of several, one may be a copy's, which is of the same origin
+    if len(places) == 1 and value.device not in places:
         return Tensor(places.pop(), value.rank, value.origin, follows=True, kept=value.kept)
     return value
 

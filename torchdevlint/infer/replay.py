@@ -577,7 +577,7 @@ class Replay:
             cls = self.value(rec.cls) if rec.cls is not None else None
             fields = {}
             for key, content in rec.fields.items():
-                if self._is_on_way and isinstance(content, Term) and content.op == "call" and content not in self._memo:
+                if self._is_on_way and self._is_to_come(content):
                     self._awaited.append((found, key, content))
                 else:
                     fields[key] = self._field(key, content)
@@ -592,6 +592,11 @@ class Replay:
             self.ctx.heap[found] = Rec(rec.kind, cls, fields)
         self.ctx.facts = facts
         return found
+
+    def _is_to_come(self, content: Any) -> bool:
+        """True for what a call gives that is an event of its own, and was not done yet."""
+        is_call = isinstance(content, Term) and content.op == "call" and content not in self._memo
+        return is_call and any(event.what == content for event in self.summary.events)
 
     def _give_awaited(self) -> None:
         """Gives the objects of this call what its events so far have made: `request.output = self.model(request.inputs)` stands behind the first callback."""
