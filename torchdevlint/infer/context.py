@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from torchdevlint.infer import registries
 from torchdevlint.infer.imports import Global
 from torchdevlint.infer.options import is_option
-from torchdevlint.infer.state import NO_FACTS, Facts, Heap, Moving, of_each_class, old_field
+from torchdevlint.infer.state import CELL, NO_FACTS, Facts, Heap, Moving, of_each_class, old_field
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
     NONE,
@@ -174,6 +174,8 @@ class Context:
                 if rec.kind == "overlay" and self.mode == "summary" and key not in rec.fields:
                     self._take_before(one, key)
                 kept = join(rec.fields[key], content) if several and key in rec.fields else content
+                if CELL in rec.fields and (key == "*" or isinstance(key, tuple)):
+                    rec = rec.without(CELL)
                 is_gone = content == NOTHING and rec.kind in ("object", "module") and str(key).startswith(".")
                 self.heap[one] = rec.without(key) if is_gone else rec.put(key, kept)
                 if self.mode == "module" and isinstance(one, Cls) and not self.stack:

@@ -20,10 +20,12 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.context import Context
-from torchdevlint.infer.narrowing import narrowed
+from torchdevlint.infer.narrowing import Left, narrowed
 from torchdevlint.infer.state import (
+    CELL,
     MOST_FACTS,
     NO_FACTS,
+    Cell,
     Env,
     Facts,
     Heap,
@@ -77,6 +79,8 @@ from torchdevlint.infer.values import (
     literal,
     of_key,
     one_of,
+    options_of,
+    terms_in,
     text_of,
     varies,
 )
@@ -100,6 +104,12 @@ _TYPES_BY_NAME = {
     "ndarray": "numpy.ndarray",
     **{name: f"builtins.{name}" for name in ("list", "tuple", "dict", "set", "str", "int", "float", "bool")},
 }
+
+
+def _is_made_of(value: Value, container: Term) -> bool:
+    """True for what was moved and is part of a container: what takes it back is no tensor, which would copy it to where it is."""
+    several = [one for _, one in options_of(value)]
+    return all(isinstance(one, Term) and one.op == "moved" and container in terms_in(one.args) for one in several)
 
 
 def _named_types(names: Value) -> Value | None:
@@ -163,6 +173,7 @@ class Evaluation:
         self._items: dict[ir.Register, Value] = {}  # of this turn, of the loops over known items
         self._in_turns: set[int] = set()  # their headers
         self._gathered: dict[ir.Comprehension, dict[int, _Entry]] = {}  # by turn, of those over known items
+        self._cells: dict[str, set[Value]] = {}  # by variable, the containers of which an item is known by it
         self._early: dict[int, State] = {}  # of a block in a `try`: in front of its last call, which may raise
 
     @classmethod
@@ -189,6 +200,8 @@ class Evaluation:
         states = [State({}, heap, guards) for guards, _, heap in self.returns if heap is not None] + falls
         if states:
             _, ctx.heap, self.passed = join_states(states)
+        for name in self._cells:
+            self._forget_cells(name)
         last = [out[number] for number in order if not _ends(body.blocks[number], ir.Raise)]
         self.env = join_states(last).env if last else {}
         return self
@@ -410,13 +423,61 @@ class Evaluation:
         known = None if leaves and isinstance(test, Ref) else self._known(test, state)
         if known is not None:
             return [state] if known == outcome else []
-        env = narrowed(self.ctx, state.env, self.body, block.test, self.registers, outcome)
-        if env is not state.env:
-            state = state._replace(env=env)
+        left = narrowed(self.ctx, state.env, self.body, block.test, self.registers, outcome)
+        if isinstance(left, Left):
+            state = state._replace(heap=self._with_cell(state.heap, left.read, left.value))
+        elif left is not state.env:
+            state = state._replace(env=left)
         if len(state.facts) >= MOST_FACTS or leaves:  # what a loop asks may be another thing in its last turn
             return [state]
         guards = conditions.sides_of(test, outcome, (self.body, block.test))
         return [State(state.env, state.heap, state.facts | guards)]
+
+    # ------------------------------------------------------------------------------------------------ items under variables
+
+    def _key_name(self, register: ir.Register) -> str:
+        """The local variable that is the key of an item, where nobody knows what it holds; "" for any other key."""
+        read, body = Lookup.of(self.body).definition(register), self.body
+        if not isinstance(read, ir.Load) or read.name in body.global_names or read.name in body.nonlocal_names:
+            return ""
+        name = read.name
+        if name not in body.local_names or "@" in name or (name in self._captured and body.kind != "module"):
+            return ""
+        key = self._get(register)
+        is_open = not isinstance(key, (Const, Tensor, Tup, SliceValue)) and not isinstance(as_key(key), Const)
+        return name if is_open else ""
+
+    def _cell(self, op: ir.Subscript, target: Value) -> Cell | None:
+        """What is known of an item since it was stored, or tested, under the same variable."""
+        rec = self.ctx.rec(target)
+        cell: Cell | None = rec.fields.get(CELL) if rec is not None else None
+        is_same = cell is not None and cell.body is self.body and cell.name == self._key_name(op.index)
+        return cell if is_same else None
+
+    def _with_cell(self, heap: Heap, op: ir.Subscript | ir.StoreSubscript, value: Value) -> Heap:
+        """The heap with what is known of an item from now on."""
+        target, name = self._get(op.object), self._key_name(op.index)
+        rec = heap.get(target) if isinstance(target, (Ref, Term)) and name else None
+        if isinstance(target, Term) and name and _is_made_of(value, target):
+            rec = rec or Rec("overlay")
+            before: Value = Term("item", target, self._get(op.index))
+        elif rec is not None and rec.kind in ("list", "dict"):
+            before = UNKNOWN
+        else:
+            return heap
+        self._cells.setdefault(name, set()).add(target)
+        return {**heap, target: rec.put(CELL, Cell(self.body, name, before, value))}
+
+    def _forget_cells(self, name: str) -> None:
+        """A variable is bound anew: nothing is known by it."""
+        heap = self.ctx.heap
+        for target in self._cells.get(name, ()):
+            rec = heap.get(target)
+            cell = rec.fields.get(CELL) if rec is not None else None
+            if rec is not None and cell is not None and (cell.body, cell.name) == (self.body, name):
+                heap[target] = rec.without(CELL)
+
+    # ------------------------------------------------------------------------------------------------ conditions
 
     def _known(self, test: Value, state: State) -> bool | None:
         saved, self.ctx.facts = self.ctx.facts, state.facts
@@ -520,6 +581,8 @@ class Evaluation:
             self._store_outside(name, value)
             return
         self.env[name] = value
+        if name in self._cells:
+            self._forget_cells(name)
         if body.kind == "module" and "@" not in name:
             ctx.put(self.unit.globals, "." + name, value)
         elif name in self._captured and self.frame is not None:
@@ -889,13 +952,18 @@ class Evaluation:
 
     def subscript(self, op: ir.Subscript) -> Value:
         """Reads an item."""
+        target = self._get(op.object)
+        if self._cells and (cell := self._cell(op, target)) is not None:
+            return cell.value
         index = reading.of_member(self.ctx, self._get(op.index))
-        return reading.item(self.ctx, self._get(op.object), index, self._site(op))
+        return reading.item(self.ctx, target, index, self._site(op))
 
     def store_subscript(self, op: ir.StoreSubscript) -> None:
         """Writes an item."""
         index = reading.of_member(self.ctx, self._get(op.index))
-        tensors.store_item(self.ctx, self._get(op.object), index, self._get(op.value), self._site(op))
+        value = self._get(op.value)
+        tensors.store_item(self.ctx, self._get(op.object), index, value, self._site(op))
+        self.ctx.heap = self._with_cell(self.ctx.heap, op, value)
 
     def delete_attribute(self, op: ir.DeleteAttribute) -> None:
         """Takes an attribute away: nothing is held under its name then."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import conditions
 from torchdevlint.infer.values import (
@@ -14,6 +15,7 @@ from torchdevlint.infer.values import (
     TRUE,
     UNKNOWN,
     Const,
+    Device,
     Ext,
     Guard,
     OneOf,
@@ -34,10 +36,17 @@ Test = Callable[[Value], Value]
 NARROWING = frozenset({"isinstance", "is_none", "is_cuda"})  # the terms of conditions that leave something of a value
 
 
+class Left(NamedTuple):
+    """What a test of an item leaves of it."""
+
+    read: ir.Subscript
+    value: Value
+
+
 def narrowed(
     ctx: Context, env: Env, body: ir.Body, register: ir.Register, registers: Mapping[ir.Register, Value], outcome: bool
-) -> Env:
-    """The names along the side of a test on which it comes out one way."""
+) -> Env | Left:
+    """The names along the side of a test on which it comes out one way, or the item that it is about."""
     known = Lookup.of(body)
     op = known.definition(register)
     while isinstance(op, ir.Unary) and op.operator == "not":
@@ -45,7 +54,12 @@ def narrowed(
     asked = _asked(ctx, op, known, registers)
     if asked is None:
         return env
-    name, test = asked
+    read, test = asked
+    if isinstance(read, ir.Subscript):
+        item = registers.get(read.dst)
+        left = _left_of(item, test, outcome) if isinstance(item, OneOf) else None
+        return env if left is None else Left(read, left)
+    name = read.name
     value = env.get(name)
     if _is_open(value) and not outcome and test(Tensor(HOST)) == TRUE:
         return {**env, name: Term(NO_TENSOR, value)}
@@ -86,7 +100,8 @@ def narrowed_by(ctx: Context, asked: Term, value: Value, here: Callable[[Value],
 
 
 def _left_of(value: OneOf, test: Test, outcome: bool) -> Value | None:
-    fitting = tuple(_fitting(value, test, outcome, is_kept=test is conditions.on_accelerator))
+    of_device = test is conditions.on_accelerator or isinstance(test, _OfDevice)
+    fitting = tuple(_fitting(value, test, outcome, is_kept=of_device))
     if not fitting or fitting == value.options:
         return None
     return fitting[0][1] if len(fitting) == 1 and not fitting[0][0] else OneOf(fitting)
@@ -103,28 +118,49 @@ def _fitting(value: OneOf, test: Test, outcome: bool, *, is_kept: bool) -> Itera
 
 def _asked(
     ctx: Context, op: ir.Op | None, known: Lookup, registers: Mapping[ir.Register, Value]
-) -> tuple[str, Test] | None:
-    """The name that a test is about, and what it asks of each value that the name may have."""
+) -> tuple[ir.Load | ir.Subscript, Test] | None:
+    """What reads the name or the item that a test is about, and what it asks of each value that this may have."""
     if isinstance(op, ir.Call) and len(op.arguments) == 2 and registers.get(op.function) == Ext("builtins.isinstance"):
         read = known.definition(op.arguments[0].value)
         cls = registers.get(op.arguments[1].value, UNKNOWN)
-        return (read.name, lambda one: conditions.is_instance(ctx, one, cls)) if isinstance(read, ir.Load) else None
+        return (read, lambda one: conditions.is_instance(ctx, one, cls)) if isinstance(read, _READS) else None
     if isinstance(op, ir.Attribute) and op.name == "is_cuda":
         read = known.definition(op.object)
-        return (read.name, conditions.on_accelerator) if isinstance(read, ir.Load) else None
+        return (read, conditions.on_accelerator) if isinstance(read, _READS) else None
     if isinstance(op, ir.Compare) and op.operators in _OF_NONE and registers.get(op.comparators[0]) == NONE:
         read = known.definition(op.left)
-        if isinstance(read, ir.Load):
+        if isinstance(read, _READS):
             is_not = op.operators[0] in ("is not", "!=")
             return (
-                read.name,
+                read,
                 lambda one: conditions.negated(conditions.is_none(one)) if is_not else conditions.is_none(one),
             )
     if isinstance(op, ir.Compare) and op.operators in _OF_VALUES:
         read, wanted = known.definition(op.left), registers.get(op.comparators[0], UNKNOWN)
-        if isinstance(read, ir.Load) and isinstance(wanted, (Const, Tup)):
-            return read.name, _OF_VALUES[op.operators](ctx, wanted)
+        if isinstance(read, _READS) and isinstance(wanted, (Const, Tup)):
+            return read, _OF_VALUES[op.operators](ctx, wanted)
+        asked = read.object if isinstance(read, ir.Attribute) and read.name == "device" else None
+        read = known.definition(asked) if asked is not None else None
+        if isinstance(read, _READS) and op.operators in (("==",), ("!=",)):
+            return read, _OfDevice(wanted, op.operators == ("==",))
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _OfDevice:
+    """`x.device == wanted`."""
+
+    wanted: Value
+    outcome: bool
+
+    def __call__(self, value: Value) -> Value:
+        if not isinstance(value, Tensor):
+            return UNKNOWN
+        found = conditions.equal(Device(value.device), self.wanted)
+        return found if self.outcome else conditions.negated(found)
+
+
+_READS = (ir.Load, ir.Subscript)
 
 
 _OF_NONE = (("is",), ("is not",), ("==",), ("!=",))

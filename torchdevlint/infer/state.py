@@ -24,6 +24,7 @@ from torchdevlint.infer.values import (
     Value,
     device_at,
     each_of,
+    join,
     not_all,
     one_of,
     options_of,
@@ -46,6 +47,7 @@ LEFT = "@left"  # the move that has brought a module to the CPU, on one path at 
 FILLED = "filled"  # the state that an optimizer has loaded, where it is
 AS_IT_WAS = Sort("as it was")  # ... where it was not
 RENEWED = "@renewed"  # what each value of a dict, which a loop goes through, was replaced with
+CELL = "@cell"  # what is known of the item under a key that is a variable, for as long as that is bound to the same
 COLLATED = ".@collated"  # the function by which a loader made its batches: another one may be set afterwards
 # A widening: behind so many conditions (a long chain of `elif`) no more are kept. What is not kept proves nothing.
 MOST_FACTS = 64
@@ -166,6 +168,10 @@ def of_each_class(options: list[tuple[Facts, Value]], heaps: list[Heap]) -> list
 def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, heaps: list[Heap]) -> dict[Any, Any]:
     fields = dict(recs[0][1].fields)
     for key in unlike([rec.fields for _, rec in recs]):
+        if key == CELL:
+            cell = _joined_cell(recs, is_overlay)
+            fields = {name: one for name, one in fields.items() if name != CELL} | ({CELL: cell} if cell else {})
+            continue
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if isinstance(key, str) and key.startswith("@"):  # what a turn moves is moved, whichever turn it is
             mine = [(asked(guard), one) for guard, one in mine]
@@ -188,6 +194,24 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
                 mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
             fields[key] = _joined_part(one_of(mine)) if recs[0][1].kind == "module" else one_of(mine)
     return fields
+
+
+def _joined_cell(recs: list[tuple[Facts, Rec]], is_overlay: bool) -> Cell | None:
+    """The item under one variable, on every path; where nothing is known of this very item, it is any of the container."""
+    cells: list[Cell | None] = [rec.fields.get(CELL) for _, rec in recs]
+    known = next(cell for cell in cells if cell is not None)
+    several: list[tuple[Facts, Value]] = []
+    for (guards, rec), cell in zip(recs, cells, strict=True):
+        if cell is not None and (cell.body, cell.name) != (known.body, known.name):
+            return None
+        if cell is not None or is_overlay:
+            several.append((guards, known.before if cell is None else cell.value))
+        else:
+            items = rec.items.values()
+            if not items:
+                return None
+            several.append((guards, join(*items)))
+    return Cell(known.body, known.name, known.before, one_of(several))
 
 
 def _joined_part(value: Value) -> Value:
@@ -245,6 +269,16 @@ def _joined_place(several: list[tuple[Facts, Place]]) -> Place:
         if place is not None and (len(left) == 1 or all(guards for guards, _ in left)):
             return place
     return cast("Place", joined_mark([place for _, place in several]))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The item of a container under the key that a local variable of a body holds; `before` is what a container from outside held there."""
+
+    body: ir.Body
+    name: str
+    before: Value
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,10 @@ SPECIAL: dict[str, SpecialCheck] = {
     "masked_fill": _masked_fill,
     "masked_fill_": _masked_fill,
     "where": _where,
+    # aten/src/ATen/native/Fill.cpp reads a value on another device; an assignment to a slice on the CPU copies it (TensorIndexing.h, copy_to),
+    # which is this operator here as both are on the CPU underneath
+    "fill": _follow_first,
+    "fill_": _follow_first,
     "_scaled_dot_product_flash_attention_for_cpu": _attention,
     "ctc_loss": _ctc,
     "_ctc_loss": _ctc,

@@ -149,6 +149,14 @@ def case_indexing() -> None:
         g.gather(0, ci[:, None])
 
 
+def case_values_on_another_device() -> None:
+    rows = torch.zeros(4, 1)
+    rows[0] = g0  # the shapes differ: the value is expanded and copied
+    rows[1:3] = g0
+    assert rows.fill_(g0).device == torch.device("cpu")
+    assert g.clone().fill_(torch.tensor(2.0)).is_cuda
+
+
 def case_joins() -> None:
     with same_device():
         torch.cat([g, c])

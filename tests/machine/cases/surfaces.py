@@ -371,6 +371,8 @@ def case_compilers_run_eagerly_and_say_so() -> None:
     assert any("torch.compile" in note for note in MACHINE.notes)  # noqa: F821
     assert torch.jit.script(nn.Linear(3, 2)).cuda()(g).is_cuda
     assert torch.jit.trace(nn.Linear(3, 2).cuda(), g)(g).is_cuda
+    with raises(NotImplementedError, "a virtual GPU cannot save TorchScript"):
+        torch.jit.save(torch.jit.trace(nn.Linear(3, 2), torch.zeros(1, 3)), io.BytesIO())
 
 
 def case_tracers_are_refused() -> None:

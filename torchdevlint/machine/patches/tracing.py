@@ -33,6 +33,18 @@ def _compile_in_place(self: Any, *args: Any, **kwargs: Any) -> None:
     note(_EAGER.format("Module.compile"))
 
 
+_NOT_TRACED = "torch.jit.save: a virtual GPU cannot save TorchScript: torch.jit.trace and torch.jit.script run eagerly on it; save `state_dict()` instead"
+
+
+def _save(original: Any) -> Any:
+    def save(module: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(module, torch.jit.ScriptModule):
+            raise NotImplementedError(_NOT_TRACED)
+        return original(module, *args, **kwargs)
+
+    return save
+
+
 def _refuse(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{name}: {_REFUSED}")
@@ -57,5 +69,6 @@ def install() -> None:
         setattr(torch._C, missing, _refuse(missing))
     for owner, name in ((torch.jit, "script"), (torch.jit, "trace"), (torch, "compile")):
         replace(owner, name, _eager(f"{owner.__name__}.{name}"))
+    replace(torch.jit, "save", _save(torch.jit.save))
     replace(torch.nn.Module, "compile", _compile_in_place)
     replace(fake_tensor.FakeTensorMode, "__init__", _refuse("FakeTensorMode"))
