@@ -335,7 +335,7 @@ class Analysis:
         for heap in ctx.raised.values():
             summary.heap = {**{place: rec for place, rec in heap.items() if rec.kind != "overlay"}, **summary.heap}
         written = {
-            place: without_looked_up(rec)
+            place: without_looked_up(_not_shown(ctx, place, rec))
             for place, rec in ctx.heap.items()
             if rec.kind == "overlay" and not (isinstance(place, Ref) and place.place in ctx.made)
         }
@@ -844,10 +844,17 @@ class Analysis:
         begun = dict(ctx.heap)
         files, fields = ctx.heap.get(FILES, Rec("files")), ctx.heap[ref].fields
         methods, made = self._methods(cls, fields), frozenset(fields)
+        moved: dict[Any, set[Any]] = {}
         for method in (*methods, *self._setters(cls)):
             summary = self.summary(method)
             if summary is not None and summary.effects:
+                heap = ctx.heap
                 self._join_attributes(ctx, ref, method)
+                for place, device in _moved_modules(heap, ctx.heap):
+                    moved.setdefault(place, set()).add(device)
+        for place, devices_of in moved.items():
+            if len(devices_of) > 1 and place != ref:  # `__enter__` and `__exit__`: nobody knows which was called last
+                ctx.heap[place] = ctx.heap[place].put("@device", NOWHERE)
         for key, content in ctx.heap[ref].fields.items() if is_module else ():
             if key not in made and not str(key).startswith("@"):
                 devices.carry(ctx, content, OWN_SELF)  # `net.build(); net.cuda()`
@@ -938,6 +945,24 @@ class Analysis:
             joined = several[0] if before is after else join(*several)
             fields[key] = _placed(joined) if isinstance(key, str) and key.startswith(".") else joined
         ctx.heap[ref] = Rec(old.kind, old.cls, fields)
+
+
+def _not_shown(ctx: Context, place: Any, rec: Rec) -> Rec:
+    """What is written at the end, but for what something open was shown, and may have set to something else."""
+    if not ctx.shown:
+        return rec
+    fields = {key: one for key, one in rec.fields.items() if ctx.shown.get((place, key)) is not one}
+    return rec if len(fields) == len(rec.fields) else Rec(rec.kind, rec.cls, fields)
+
+
+def _moved_modules(before: Heap, after: Heap) -> Iterator[tuple[Any, Any]]:
+    """The modules that are elsewhere than before, and where."""
+    for place, rec in after.items():
+        old = before.get(place)
+        if old is not None and rec is not old and rec.kind == "module":
+            device = rec.fields.get("@device")
+            if device != old.fields.get("@device"):
+                yield place, device
 
 
 def _origin_of(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
@@ -56,6 +56,7 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
     parts_of,
+    terms_in,
     unknown,
     waits,
 )
@@ -278,8 +279,28 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         ctx.emit(term)
         if ctx.mode == "summary":
             receiver = function.args[0] if isinstance(function, Term) and function.op in ("attribute", "got") else NONE
-            ctx.handed_on.update(one for one in (receiver, *args, *keywords.values()) if isinstance(one, Ref))
+            handed = (function, receiver, *args, *keywords.values(), *_holders(function))
+            ctx.opened += 1
+            ctx.handed_on.update(one for one in handed if isinstance(one, Ref) or _is_place(one))
     return term
+
+
+def _is_place(value: Value) -> bool:
+    """True for an object that a caller gives, and for an attribute of one."""
+    return isinstance(value, Term) and value.op in ("parameter", "attribute") and value.waits
+
+
+def _holders(function: Value) -> Iterator[Term]:
+    """Whose containers hold what is called: it may know them as well. `for hook in self.hooks: hook.before_batch()`."""
+    is_held, at = False, function
+    while isinstance(at, Term) and at.op in _PATHS and isinstance(at.args[0], Term):
+        is_held = is_held or at.op != "attribute"
+        at = at.args[0]
+        if is_held:
+            yield at
+
+
+_PATHS = frozenset({"attribute", "element", "item", "unpack", "got"})
 
 
 def _registering_buffer(ctx: Context, function: Value, args: Arguments, keywords: Keywords) -> Value | None:
@@ -298,9 +319,9 @@ def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keyw
     if ctx.mode != "summary":
         return
     receiver = function.args[0] if isinstance(function, Term) and function.op == "attribute" else function
-    for one in (receiver, *args, *keywords.values()):
-        rec = ctx.heap.get(one) if isinstance(one, Term) and one is not UNKNOWN else None
-        if rec is None or rec.kind != "overlay":
+    shown = {receiver, *args, *keywords.values(), *_holders(function)}
+    for one, rec in list(ctx.heap.items()):
+        if rec.kind != "overlay" or not isinstance(one, Term) or not (one in shown or _is_part(one, shown)):
             continue
         if RENEWED in rec.fields:
             ctx.emit(Term("renewed", one, rec.fields[RENEWED]))
@@ -308,7 +329,28 @@ def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keyw
         if len(written) > MOST_SHOWN:
             ctx.analysis.hit("attributes that an open callee is shown")
         for name, value in written[-MOST_SHOWN:]:
-            ctx.emit(Term("set", one, Const(name), value))
+            ctx.emit(Term("set", one, Const(name), _by_now(ctx, value)))
+            ctx.shown[one, "." + name] = value
+
+
+def _by_now(ctx: Context, value: Value) -> Value:
+    """A value without what the turn before of a loop has made by a call that this turn is still to make."""
+    if not isinstance(value, OneOf):
+        return value
+    held = [
+        option for option in value.options if all(one.op != "call" or one in ctx.done for one in terms_in((option[1],)))
+    ]
+    return one_of(held) if held else value
+
+
+def _is_part(place: Term, wholes: Collection[Value]) -> bool:
+    """True for an attribute of one of them, or an attribute of that."""
+    at: Value = place
+    while isinstance(at, Term) and at.op == "attribute":
+        at = at.args[0]
+        if at in wholes:
+            return True
+    return False
 
 
 def _may_matter(argument: Value) -> bool:

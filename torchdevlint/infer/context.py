@@ -81,6 +81,7 @@ class Context:
         self.events: list[Event] = []
         # Where the events of a loop begin, and where they end; of loops that begin together, the outer one.
         self.turns_of_events: dict[int, int] = {}
+        self.done: set[Term] = set()  # the calls that are left to a caller, so far
         self._emitted: set[tuple[Facts, Claim | Term]] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
@@ -102,6 +103,9 @@ class Context:
         self.moving: Moving | None = None  # in a turn of a loop
         self.chosen: list[Site | None] = []
         self.handed_on: set[Value] = set()  # objects that were given to a function which only a caller knows
+        self.opened = 0  # how many such functions were called
+        self.asked_again: dict[Term, int] = {}  # what was read after so many of them
+        self.shown: dict[tuple[Value, str], Value] = {}  # what was set before something open was called, which may set it again
         self.started: list[Value] = []  # what threads run, which goes on while the others do
         self.is_again = False  # a loop runs once more, as the order of what it calls is not known
         self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one
@@ -311,6 +315,8 @@ class Context:
             chain = () if isinstance(what, Claim) else self.chain  # a claim knows its own
             self.events.append(Event(*event, chain, self.default_device if is_call else None))
             self._emitted.add(event)
+            if is_call:
+                self.done.add(what)  # type: ignore[arg-type]
             if isinstance(what, Term) and what.op in CHANGES:
                 self._changed[_target_of(what)] = event
         else:

@@ -248,10 +248,10 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         if place == value.device:
             return value
         if place == NOWHERE:
-            return Tensor(NOWHERE, value.rank, value.origin, kept=value.kept, moved=site)
+            return Tensor(NOWHERE, value.rank, value.origin, kept=value.kept, moved=site, like=value.like)
         is_leaf = value.leaf == "wanted" and not gradients.are_off(ctx, site)
         origin = site if place == HOST else value.origin
-        return Tensor(place, value.rank, origin, moved=site, leaf="copied" if is_leaf else "")
+        return Tensor(place, value.rank, origin, moved=site, leaf="copied" if is_leaf else "", like=value.like)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind == "module" and isinstance(value, Ref):
         move_itself(ctx, value, place, site)

@@ -180,7 +180,8 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
         return Term("type", value)
     rec = ctx.heap.get(value)
     if rec is not None and "." + name in rec.fields:
-        return rec.at("." + name)
+        held = rec.at("." + name)
+        return _set_later(ctx, value, name) if _may_be_set(ctx, value) and _is_data(ctx, held) else held
     default = options.remembered(ctx, value, name)
     if default is not None:
         return default
@@ -221,6 +222,25 @@ def _is_data(ctx: Context, value: Value) -> bool:
     return False
 
 
+def _set_later(ctx: Context, value: Value, name: str) -> Value:
+    """An attribute that what was given the object may have set: a caller tells."""
+    later = Term("attribute", value, name)
+    if ctx.mode == "summary" and ctx.asked_again.get(later) != ctx.opened:
+        ctx.asked_again[later] = ctx.opened
+        ctx.emit(Term("again", later, ctx.opened))
+    return later
+
+
+def _may_be_set(ctx: Context, value: Term) -> bool:
+    """True for what something open was given, or a part of it."""
+    at: Value = value
+    while ctx.handed_on and isinstance(at, Term):
+        if at in ctx.handed_on:
+            return True
+        at = at.args[0] if at.op == "attribute" else NUMBER
+    return False
+
+
 def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw: bool = False) -> Value:
     rec = ctx.heap.get(value)
     own = bases_of(ctx.analysis, rec.cls.cls) if rec is not None and isinstance(rec.cls, Cls) else ()
@@ -233,9 +253,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
     if rec is not None and "." + name in rec.fields:
         held = rec.at("." + name)
         if value in ctx.handed_on and rec.kind == "object" and _is_data(ctx, held):
-            later = Term("attribute", value, name)  # what was given the object may have set it: a caller tells
-            ctx.emit(later)
-            return later
+            return _set_later(ctx, value, name)
         return held
     if rec is not None and name == "__dict__":
         return Bound(value, name)
