@@ -286,8 +286,9 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
 
 
 def _is_place(value: Value) -> bool:
-    """True for an object that a caller gives, and for an attribute of one."""
-    return isinstance(value, Term) and value.op in ("parameter", "attribute") and value.waits
+    """True for an object that a caller gives, and for an attribute of one; the variables around a function are none."""
+    is_frame = isinstance(value, Term) and value.op == "parameter" and value.args[1] == "@frame"
+    return isinstance(value, Term) and value.op in ("parameter", "attribute") and value.waits and not is_frame
 
 
 def _holders(function: Value) -> Iterator[Term]:

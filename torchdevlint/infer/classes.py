@@ -436,7 +436,8 @@ def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value |
     """
     special_name, role, position, keyword, of_descriptor = _DELETING if by.endswith("del") else _SETTING
     rec = ctx.rec(value)
-    cls = rec.cls if rec is not None else ctx.analysis.class_of_receiver(value)
+    is_known = rec is not None and rec.kind != "overlay"
+    cls = rec.cls if is_known and rec is not None else ctx.analysis.class_of_receiver(value)
     if not isinstance(cls, Cls) or by == "dict_set":
         return None
     own = bases_of(ctx.analysis, cls.cls)

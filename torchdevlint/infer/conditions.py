@@ -36,6 +36,7 @@ from torchdevlint.infer.values import (
     Ref,
     SliceValue,
     Sort,
+    Star,
     Tensor,
     Term,
     Text,
@@ -43,6 +44,7 @@ from torchdevlint.infer.values import (
     Value,
     as_key,
     consistent,
+    each_of,
     for_each,
     holds_partial,
     is_accelerator,
@@ -164,7 +166,10 @@ def _may_be(value: Value, outcome: bool) -> bool:
 @lru_cache(maxsize=50_000)
 def _guard(term: Term, outcome: bool) -> Facts:
     """What holds where an open term comes out one way."""
-    return frozenset({_without_not(term, outcome)})
+    term, outcome = _without_not(term, outcome)
+    if term.op == ALL and outcome:
+        return frozenset({(term, True), *each_of(term)})
+    return frozenset({(term, outcome)})
 
 
 def known_outcome(ctx: Context, value: Value) -> bool | None:
@@ -206,8 +211,9 @@ def all_of(values: Sequence[Value]) -> Value:
     left = [value for value, outcome in zip(values, known, strict=True) if outcome is None]
     if len(left) < 2:
         return left[0] if left else TRUE
-    is_open = all(isinstance(one, Term) and one is not UNKNOWN for one in left)
-    return Term(ALL, *left) if is_open else NUMBER
+    asked = [Term("test", one) if isinstance(one, OneOf) and waits(one) else one for one in left]
+    is_open = all(isinstance(one, Term) and one is not UNKNOWN for one in asked)
+    return Term(ALL, *asked) if is_open else NUMBER
 
 
 def is_sized(ctx: Context, value: Value, count: int, may_be_more: bool) -> Value:
@@ -354,6 +360,8 @@ def equal(first: Value, second: Value) -> Value:
         return one_of([(guards, equal(first, option)) for guards, option in second.options])
     if isinstance(first, Const) and isinstance(second, Const):
         return Const(bool(first.value == second.value))
+    if isinstance(first, Tup) and isinstance(second, Tup):
+        return _equal_tuples(first, second)
     if isinstance(first, Device) and first == second and isinstance(first.place, Term):
         return TRUE  # where one and the same tensor is
     if isinstance(first, Device) and isinstance(second, Device) and HOST in (first.place, second.place):
@@ -379,6 +387,14 @@ def equal(first: Value, second: Value) -> Value:
     if first == ACCELERATOR_NAME and isinstance(second, Const):
         return FALSE if str(second.value).startswith("cpu") else TRUE if second.value == "cuda" else NUMBER
     return NUMBER
+
+
+def _equal_tuples(first: Tup, second: Tup) -> Value:
+    if any(isinstance(one, Star) for one in (*first.items, *second.items)):
+        return NUMBER
+    if len(first.items) != len(second.items):
+        return FALSE
+    return all_of([equal(*pair) for pair in zip(first.items, second.items, strict=True)])
 
 
 def _named(value: Value) -> Value:
@@ -462,6 +478,8 @@ def is_instance(ctx: Context, value: Value, cls: Value, exact: Value = NONE) -> 
     if isinstance(value, OneOf):
         return one_of([(guards, is_instance(ctx, option, cls, exact)) for guards, option in value.options])
     classes = cls.items if isinstance(cls, Tup) else (cls,)
+    if exact == NONE and _is_of_torch(ctx, value) and all(isinstance(o, Ext) and o.name in _BUILTIN for o in classes):
+        return FALSE
     if all(isinstance(one, Ext) and _LEGACY_CUDA.fullmatch(one.name) for one in classes):
         return on_accelerator(value)
     if isinstance(value, Term):
@@ -481,6 +499,17 @@ def is_instance(ctx: Context, value: Value, cls: Value, exact: Value = NONE) -> 
     if True in found:
         return TRUE
     return NUMBER if None in found else FALSE
+
+
+_BUILTIN = frozenset(
+    f"builtins.{name}" for name in "list tuple dict set frozenset str bytes int float bool complex".split()
+)
+
+
+def _is_of_torch(ctx: Context, value: Value) -> bool:
+    """True for an object of a class of torch that is no container: a generator, an optimizer."""
+    rec = ctx.rec(value) if isinstance(value, Ref) else None
+    return rec is not None and rec.kind == "object" and isinstance(rec.cls, Ext) and rec.cls.name.startswith("torch.")
 
 
 def is_exactly(ctx: Context, value: Value, cls: Value) -> Value:

@@ -104,8 +104,9 @@ class Context:
         self.chosen: list[Site | None] = []
         self.handed_on: set[Value] = set()  # objects that were given to a function which only a caller knows
         self.opened = 0  # how many such functions were called
-        self.asked_again: dict[Term, int] = {}  # what was read after so many of them
-        self.shown: dict[tuple[Value, str], Value] = {}  # what was set before something open was called, which may set it again
+        self.shown: dict[
+            tuple[Value, str], Value
+        ] = {}  # what was set before something open was called, which may set it again
         self.started: list[Value] = []  # what threads run, which goes on while the others do
         self.is_again = False  # a loop runs once more, as the order of what it calls is not known
         self.is_later_turn = False  # of a loop that moves modules: what happens here does not happen in the first one

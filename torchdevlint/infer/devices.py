@@ -152,6 +152,8 @@ def _one_place(ctx: Context, options: list[tuple[Facts, Place]], op: str, value:
     indices = {index_of(place) for place in found if is_elsewhere(place)}
     chosen = indexed(CHOSEN, indices.pop() if len(indices) == 1 else UNKNOWN_INDEX)
     is_away = any(is_elsewhere(place) or is_told(place) for place in found)
+    if HOST in found and not terms and not any(guards for guards, _ in options):
+        return NOWHERE  # one of a table, under a key that nobody knows
     if is_away and NOWHERE not in found:
         return chosen if terms else _choice(options, chosen)
     if op == "as_device" and terms and all(term.op == "as_device" for term in terms):

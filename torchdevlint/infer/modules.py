@@ -904,7 +904,7 @@ def _held_as(ctx: Context, parameter: Tensor) -> Iterator[tuple[Ref, str]]:
             yield ref, "." + parameter.kept
 
 
-def _give_weight(ctx: Context, target: Value, value: Value) -> None:
+def give_weight(ctx: Context, target: Value, value: Value) -> None:
     """`layer.weight = other.weight`: the layer is where what it computes with is."""
     several = alternatives(value)
     places: set[Place] = {one.device for one in several if isinstance(one, Tensor) and one.follows}
@@ -958,7 +958,7 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
             ctx.put(one, held, kept)
             return
     if name == "weight":
-        _give_weight(ctx, target, kept)
+        give_weight(ctx, target, kept)
     if by in ("dict_set", "raw_object_set"):
         ctx.put(target, f"{devices.HIDDEN}.{name}", True)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))

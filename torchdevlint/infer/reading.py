@@ -181,12 +181,16 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
     rec = ctx.heap.get(value)
     if rec is not None and "." + name in rec.fields:
         held = rec.at("." + name)
-        return _set_later(ctx, value, name) if _may_be_set(ctx, value) and _is_data(ctx, held) else held
+        was_shown = ctx.shown.get((value, "." + name)) is held  # what is set behind the call is known
+        return _set_later(ctx, value, name) if was_shown and _may_be_set(ctx, value) and _is_data(ctx, held) else held
     default = options.remembered(ctx, value, name)
     if default is not None:
         return default
     cls = ctx.analysis.class_of_receiver(value)
     if cls is not None:
+        set_here = ctx.heap.get(cls)
+        if set_here is not None and isinstance(set_here.fields.get("." + name), (Tensor, Term, OneOf)):
+            return set_here.at("." + name)  # `Scaler.mean = ...`, of which an instance has none of its own
         found = attribute_of(ctx, cls, name, value, final=True)
         if found is not None:
             return found
@@ -224,10 +228,8 @@ def _is_data(ctx: Context, value: Value) -> bool:
 
 def _set_later(ctx: Context, value: Value, name: str) -> Value:
     """An attribute that what was given the object may have set: a caller tells."""
-    later = Term("attribute", value, name)
-    if ctx.mode == "summary" and ctx.asked_again.get(later) != ctx.opened:
-        ctx.asked_again[later] = ctx.opened
-        ctx.emit(Term("again", later, ctx.opened))
+    later = Term("attribute", value, name, ctx.opened)
+    ctx.emit(later)
     return later
 
 

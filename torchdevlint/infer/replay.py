@@ -82,7 +82,6 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
     place_in,
-    terms_in,
     text_of,
     waits,
 )
@@ -360,6 +359,8 @@ class Replay:
                         here = modules.still_following(ctx, target, key, self._known_by(key, content, here, target))
                     written.append((key, here))
             for key, here in written:
+                if key == ".weight":
+                    modules.give_weight(ctx, target, here)
                 ctx.put(target, key, here)
 
     def _is_of_another_branch(self, place: object) -> bool:
@@ -408,16 +409,6 @@ class Replay:
             del self._memo[term]
         if known:
             self._forget_conditions()
-
-    def read_again(self, attribute: Term) -> Value:
-        """An attribute that was set meanwhile: what was made of its value before is made of the new one."""
-        known = [one for one in self._memo if one.op not in _DOES and attribute in terms_in((one,))]
-        self._forgotten += len(known)
-        for term in known:
-            del self._memo[term]
-        if known:
-            self._forget_conditions()
-        return self.value(attribute)
 
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""
@@ -874,7 +865,6 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "asked": lambda here, term: protocols.asked(
         here.ctx, here.value(term.args[0]), here.value(term.args[1]), term.args[2]
     ),
-    "again": lambda here, term: here.read_again(term.args[0]),
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
     "item": _item,
     "held": _held,

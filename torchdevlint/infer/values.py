@@ -733,7 +733,10 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
         for inner, option in value.options:
             kept = found if not inner or consistent(guards, inner) else ruled_out  # a condition comes out one way
             both = guards | inner if inner else guards
-            kept[option] = kept[option] & both if option in kept else both
+            told = kept.get(option)
+            kept[option] = both if told is None else told & both
+            if told is not None and kept is found:
+                ways += (told, both)
     found = found or ruled_out
     if len(found) == 1:
         return next(iter(found))
@@ -752,8 +755,8 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
         or (len(found) <= _MOST_CALLS and all(type(one) is Term and one.op == "call" and one.waits for one in found))
     ):
         several = [(guards, value) for value, guards in found.items()]
-        told = [one for one in several if isinstance(one[1], Tensor)] or _of_objects(several)
-        return OneOf((*told[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if told else UNKNOWN
+        kinds = [one for one in several if isinstance(one[1], Tensor)] or _of_objects(several)
+        return OneOf((*kinds[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if kinds else UNKNOWN
     return OneOf(tuple(zip(found.values(), found, strict=True)))
 
 
