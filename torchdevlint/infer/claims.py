@@ -383,9 +383,10 @@ def _places_of_parameter(ctx: Context, value: Tensor) -> Iterator[Place]:
         if value.origin is not None and rec.fields.get("@origin") is value.origin.whole:
             yield rec.fields.get("@device", HOST)
         for key, content in rec.fields.items():
+            if type(content) is not Tensor and type(content) is not OneOf:  # most fields: this is asked of every claim
+                continue
             for one in alternatives(content):
-                named = one.kept or str(key)[1:] if isinstance(one, Tensor) else ""
-                if isinstance(one, Tensor) and one.follows and _may_be_same(one, named, value):
+                if isinstance(one, Tensor) and one.follows and _may_be_same(one, one.kept or str(key)[1:], value):
                     is_other = f"{devices.BUFFER}{key}" in rec.fields or f"{devices.REPLACED}{key}" in rec.fields
                     yield value.device if is_other else one.device
 
