@@ -27,6 +27,7 @@ def test_half_of_a_batch_that_nobody_has_opened_is_unseen() -> None:
         "fifth": 2,
         "sixth": 2,
         "seventh": 1,
+        "eighth": 1,
     }
 
 
