@@ -282,6 +282,10 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
             handed = (function, receiver, *args, *keywords.values(), *_holders(function))
             ctx.opened += 1
             ctx.handed_on.update(one for one in handed if isinstance(one, Ref) or _is_place(one))
+            for one in (*args, *keywords.values()):
+                rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+                if rec is not None and rec.kind in ("list", "dict"):
+                    ctx.given_items[one] = rec
     return term
 
 

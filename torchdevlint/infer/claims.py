@@ -128,7 +128,8 @@ def claim(
             ctx.analysis.heard.met |= {(site, origin) for origin in _brought_elsewhere(several)}
     if ctx.mode == "summary" and is_pending:
         if kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
-            ctx.emit(Claim(kind, tuple(handed.on(ctx, operand) for operand in operands), site, chain))
+            left = (_as_placed(ctx, handed.on(ctx, operand)) for operand in operands)
+            ctx.emit(Claim(kind, tuple(left), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
         if chain and sum(map(bool, sides)) > 1:
             ctx.analysis.heard.met.add((site, None))
@@ -199,7 +200,10 @@ def _is_input(ctx: Context, value: Term) -> bool:
 
 
 def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
-    found = [(guards, tensors.as_tensor(ctx, one)) for guards, one in options_of(operand.value)]
+    found = [
+        (guards, one if operand.is_placed and isinstance(one, Tensor) else tensors.as_tensor(ctx, one))
+        for guards, one in options_of(operand.value)
+    ]
     known = [(guards, one) for guards, one in found if isinstance(one, Tensor)]
     if not known:
         return
@@ -332,8 +336,43 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
     return "" not in indices or not ctx.analysis.kept.imports.sets_current_device(ctx.unit)
 
 
+def _as_placed(ctx: Context, operand: Operand) -> Operand:
+    """What is left to a caller, who finds the modules that are made here as they are left at the end."""
+    parts = [one for one in alternatives(operand.value) if isinstance(one, Tensor) and one.follows]
+    if not parts or operand.is_placed or any(one.origin is None for one in parts):
+        return operand
+    origins = {one.origin.whole for one in parts if one.origin is not None}
+    made = {
+        ref
+        for ref, rec in ctx.heap.items()
+        if rec.kind == "module" and rec.fields.get("@origin") in origins and isinstance(ref, Ref)
+    }
+    is_own = {ctx.heap[ref].fields["@origin"] for ref in made} == origins  # a module from outside has no fields here
+    return operand._replace(is_placed=True) if is_own and not _is_shown(ctx, made) else operand
+
+
+def _is_shown(ctx: Context, modules: set[Ref]) -> bool:
+    """True where something open was given a module, or what holds it: it may have moved it."""
+    pending: list[object] = [one for one in ctx.handed_on if isinstance(one, Ref)]
+    seen = set(pending)
+    while pending:
+        one = pending.pop()
+        if one in modules:
+            return True
+        rec = ctx.heap.get(one)
+        for content in rec.fields.values() if rec is not None else ():
+            held = content if type(content) is Ref else None
+            several = (held,) if held is not None else alternatives(content) if type(content) is OneOf else ()
+            fresh = [inner for inner in several if isinstance(inner, Ref) and inner not in seen]
+            seen.update(fresh)
+            pending += fresh
+    return False
+
+
 def _now(ctx: Context, operand: Operand) -> Operand:
     value = operand.value
+    if operand.is_placed:
+        return operand
     may_move = any(
         isinstance(one, Tensor) and (one.follows or devices.of_data(one.origin, follows=one.follows) in ctx.heap)
         for one in alternatives(value)

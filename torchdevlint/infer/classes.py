@@ -328,9 +328,19 @@ def attribute_of(
             return _method(ctx, cls, one, found, receiver, site)
         if found is not None:
             if ctx.mode == "summary" and receiver is not None and isinstance(found, Ref) and found not in ctx.heap:
-                return Term("attribute", receiver, name)  # an object of the class body: the callers know it
+                return _known_to_callers(ctx, receiver, name, found)
             return _bound(ctx, found, cls, receiver, site)
     return None
+
+
+def _known_to_callers(ctx: Context, receiver: Value, name: str, held: Ref) -> Term:
+    """An object of the class body; what a descriptor gives is another thing each time."""
+    made = class_of(ctx, held)
+    if made is None or attribute_of(ctx, made, "__get__", None) is None:
+        return Term("attribute", receiver, name)
+    asked = Term("attribute", receiver, name, len(ctx.events))
+    ctx.emit(asked)
+    return asked
 
 
 def _is_overridden(ctx: Context, cls: ir.Class, name: str) -> bool:

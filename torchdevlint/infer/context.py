@@ -103,6 +103,7 @@ class Context:
         self.moving: Moving | None = None  # in a turn of a loop
         self.chosen: list[Site | None] = []
         self.handed_on: set[Value] = set()  # objects that were given to a function which only a caller knows
+        self.given_items: dict[Value, Rec] = {}  # ... of these, the containers, as they were
         self.opened = 0  # how many such functions were called
         self.shown: dict[
             tuple[Value, str], Value

@@ -471,6 +471,10 @@ def _item_of_object(
                 return join(*fitting)
         if ("k", k) in rec.fields:
             kept: Value = rec.fields["k", k]
+            if ctx.given_items.get(value) is rec and _is_data(ctx, kept):
+                later = Term("item", value, key, ctx.opened)  # what was given the container may have replaced it
+                ctx.emit(later)
+                return later
             return join(kept, rec.fields["*"]) if rec.kind == "list" and "*" in rec.fields else kept
         if rec.kind == "overlay":
             return Term("item", value, key)

@@ -34,6 +34,7 @@ class Operand(NamedTuple):
     """One operand of a claim. `tolerant`: a zero-dimensional CPU tensor is let through, "all": where the others have no dimension either.
 
     `role` is its part, for the words of a finding. `given` is the outermost call that hands it on, `bound` where the function gave it the name that it goes by.
+    `is_placed`: of a module that the function has made and shown to nobody, so that it is where it was then, whatever is done with the module later.
 
     Roles: "operand", "argument", "target" (written in place), "index", "indexed", "element" (of a sequence), "weight" (of a loss), "input"
     (of a module), "module", "out", "self", "returned" (from a function, together).
@@ -44,6 +45,7 @@ class Operand(NamedTuple):
     role: str = "operand"
     given: Given | None = None
     bound: Site | None = None
+    is_placed: bool = False
 
 
 class Claim(NamedTuple):

@@ -214,7 +214,8 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
         if value.op == "moved":
             place = value.args[1]
             may_be_host = place == HOST or (isinstance(place, Term) and place.op == "as_device")
-            return Tensor(place, MANY, value.args[2] if may_be_host else None)
+            dimensions = 0 if is_reduced(value.args[0]) else MANY
+            return Tensor(place, dimensions, value.args[2] if may_be_host else None)
         if value.op == "sample" and (ctx.mode == "root" or not value.waits):
             stored = ctx.heap.get(value.args[0])
             if stored is not None and any(isinstance(key, tuple) and isinstance(key[1], str) for key in stored.fields):
@@ -248,6 +249,24 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
             place = device.place if isinstance(device, Device) else NOWHERE
             return Tensor(place, MANY, rec.fields.get("@origin"), "always")
     return value
+
+
+_REDUCES = frozenset("mean sum max min prod std var median norm all any amax amin logdet trace det argmax argmin".split())
+_LEAVES_SHAPE = frozenset("detach clone float double half bfloat16 abs sqrt neg exp log contiguous".split())
+
+
+def is_reduced(value: Value) -> bool:
+    """True for `x.mean()`, and `x.mean().detach()`, of what is a tensor if it has such a method: no dimension is left."""
+    while isinstance(value, Term) and value.op == "call" and not value.args[1] and not value.args[2]:
+        method = value.args[0]
+        if not isinstance(method, Term) or method.op != "attribute":
+            return False
+        if method.args[1] in _REDUCES:
+            return True
+        if method.args[1] not in _LEAVES_SHAPE:
+            return False
+        value = method.args[0]
+    return False
 
 
 def _of_sum(ctx: Context, value: Term, known: dict[Term, Value]) -> Value:
