@@ -185,6 +185,7 @@ def test_each_fact_of_a_whole_file_is_compared() -> None:
     assert facts - OF_OUTLINE == {
         "global_stores",
         "set_of_others",
+        "set_of_classes",
         "chooses_current_device",
         "is_looked_at",
         "_readers",

@@ -152,6 +152,22 @@ _MAKE = frozenset(
 )
 
 
+_MODULE = "torch.nn.Module"
+
+
+def _of_module(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`nn.Module.to(net, device)`: a method as `nn.Module` has it, whatever the class of the module makes of it."""
+    from torchdevlint.infer.calls import residual
+
+    if ctx.mode == "summary" and is_open(args[0]):
+        return residual(ctx, Ext(f"{_MODULE}.{name}"), args, keywords, site)
+    found: Value = UNKNOWN
+    for one, rec in ctx.each(args[0]):
+        if isinstance(one, Ref) and rec is not None and rec.kind == "module":
+            found = modules.method(ctx, one, rec, name, args[1:], keywords, site)
+    return found
+
+
 def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
     if name in _MAKE and args:
@@ -176,6 +192,8 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
         return handler(ctx, args, keywords, site)
     root = name.partition(".")[0]
     owner, _, last = name.rpartition(".")
+    if owner == _MODULE and args:
+        return _of_module(ctx, last, args, keywords, site)
     if last in devices.MOVES and root != "torch" and owner not in ("", "builtins", "builtins.super"):
         place = devices.target_of(ctx, last, args, keywords)  # `batch.cuda()` of what an unknown file defines
         if place is not None:

@@ -480,7 +480,12 @@ def method(
         return rec.at("*")
     if cls == _VARIABLE:
         if name == "set":
+            token = call.made("object", {"*": rec.at("*")}, _TOKEN)
             ctx.put(ref, "*", call.at(0))
+            return token
+        if name == "reset":
+            before = ctx.rec(call.at(0))
+            ctx.put(ref, "*", before.at("*") if before is not None else UNKNOWN)
             return NONE
         return rec.at("*") if name == "get" else None
     if cls == options.PARSER:
@@ -596,7 +601,7 @@ def _merged(call: Call) -> Value:
 MERGED, OTHERS = "builtins.dict.merged", "builtins.dict.others"  # a display of dicts, and what a pattern leaves of one
 _THREAD, _POOL, _FUTURE = "threading.Thread", "concurrent.futures.Executor", "concurrent.futures.Future"
 _SCALER = "torch.amp.GradScaler"
-_VARIABLE, STACK = "contextvars.ContextVar", "contextlib.ExitStack"
+_VARIABLE, _TOKEN, STACK = "contextvars.ContextVar", "contextvars.Token", "contextlib.ExitStack"
 ENTERED, _EXITS = ".@entered", ".@exits"  # what a stack gives where it is entered, and what it calls where it is left
 _EAGER_MAPS = frozenset({"map", "imap", "imap_unordered", "starmap"})
 

@@ -30,6 +30,7 @@ from torchdevlint.infer.values import (
     Func,
     Keywords,
     OneOf,
+    Partial,
     Place,
     Rec,
     Ref,
@@ -652,6 +653,9 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         place = tensors.place_of_type(args[0]) if name == "type" else devices.target_of(ctx, name, args, keywords)
         if place is not None:
             devices.move_itself(ctx, ref, place, site)
+        return ref
+    if name == "_apply" and args and isinstance(args[0], Partial) and args[0].function == Ext(devices.MOVER):
+        devices.move_module(ctx, ref, devices.as_device(ctx, args[0].args[0]))
         return ref
     if name == "register_buffer":
         register_buffer(ctx, ref, args, keywords)

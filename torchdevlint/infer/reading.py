@@ -107,6 +107,9 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
             return _member(ctx, value, name, rec.at("." + name), site)
         found = attribute_of(ctx, value, name, None)
         if found is not None:
+            is_set = ctx.mode == "summary" and name in ctx.analysis.unit_of(value.cls.body).set_of_classes
+            if is_set and not isinstance(found, (Func, Cls)):
+                return ctx.read(Term("attribute", value, name))  # by now it may be another thing
             return _member(ctx, value, name, found, site)
         if name == "__new__":
             return Ext("builtins.object.__new__")

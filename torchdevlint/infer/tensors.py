@@ -251,7 +251,9 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
     return value
 
 
-_REDUCES = frozenset("mean sum max min prod std var median norm all any amax amin logdet trace det argmax argmin".split())
+_REDUCES = frozenset(
+    "mean sum max min prod std var median norm all any amax amin logdet trace det argmax argmin".split()
+)
 _LEAVES_SHAPE = frozenset("detach clone float double half bfloat16 abs sqrt neg exp log contiguous".split())
 
 

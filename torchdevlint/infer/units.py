@@ -138,6 +138,7 @@ class Unit:
         return (
             self.global_stores,
             self.set_of_others,
+            self.set_of_classes,
             SETS_DEFAULT.isdisjoint(self.program.words),
             self.chooses_current_device,
             self.is_looked_at,
@@ -179,6 +180,26 @@ class Unit:
             for op in Lookup.of(body).kind(ir.StoreAttribute)
             if not _is_receiver(body, op.object)
         )
+
+    @cached_property
+    def set_of_classes(self) -> frozenset[str]:
+        """The attributes of classes that functions set: `Scaler.mean = mean`, `cls.mean = mean`, `type(self).mean = mean`."""
+        return frozenset(
+            op.name
+            for body in self.program.bodies
+            if body.kind == "function"
+            for op in Lookup.of(body).kind(ir.StoreAttribute)
+            if self._is_class(body, op.object)
+        )
+
+    def _is_class(self, body: ir.Body, register: ir.Register) -> bool:
+        read = Lookup.of(body).definition(register)
+        if isinstance(read, ir.Load):
+            is_first = bool(body.parameters) and read.name == body.parameters[0].name
+            return (is_first and body.is_class_method) or isinstance(self.statics.get(read.name), Cls)
+        if isinstance(read, ir.Call):
+            return Lookup.of(body).called(read) == "type"
+        return isinstance(read, ir.Attribute) and read.name == "__class__"
 
     @cached_property
     def programs(self) -> frozenset[str]:
