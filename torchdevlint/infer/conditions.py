@@ -43,6 +43,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     as_key,
+    asked_for_type,
     consistent,
     each_of,
     for_each,
@@ -54,6 +55,7 @@ from torchdevlint.infer.values import (
     is_partial,
     not_all,
     one_of,
+    typed_at,
     varies,
     waits,
 )
@@ -353,6 +355,10 @@ def is_none(value: Value) -> Value:
 
 def equal(first: Value, second: Value) -> Value:
     """`first == second` of values that are no tensors. The text of something equals what it does: `str(x.device) == device`."""
+    places = _typed(first), _typed(second)
+    if places[0] is not None and places[1] is not None:
+        found = equal(places[0], places[1])
+        return NUMBER if found == TRUE else found  # the data types may differ
     first, second = _named(first), _named(second)
     if isinstance(first, OneOf):
         return one_of([(guards, equal(option, second)) for guards, option in first.options])
@@ -389,6 +395,12 @@ def equal(first: Value, second: Value) -> Value:
     return NUMBER
 
 
+def _typed(value: Value) -> Value | None:
+    """Where a tensor is of which `x.type()` was asked; None for any other value."""
+    of = asked_for_type(value)
+    return typed_at(value) if of is None else Term("attribute", of, "device")
+
+
 def _equal_tuples(first: Tup, second: Tup) -> Value:
     if any(isinstance(one, Star) for one in (*first.items, *second.items)):
         return NUMBER
@@ -404,7 +416,9 @@ def _named(value: Value) -> Value:
 
 
 def is_text_of_device(value: Value) -> bool:
-    """True for `str(x.device)`."""
+    """True for `str(x.device)`, and for `x.type()`."""
+    if _typed(value) is not None:
+        return True
     named = _named(value)
     is_open = isinstance(named, Term) and named.op == "attribute" and named.args[1] == "device"
     return named is not value and (is_open or isinstance(named, Device))

@@ -107,9 +107,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
             return _member(ctx, value, name, rec.at("." + name), site)
         found = attribute_of(ctx, value, name, None)
         if found is not None:
-            is_set = ctx.mode == "summary" and name in ctx.analysis.unit_of(value.cls.body).set_of_classes
-            if is_set and not isinstance(found, (Func, Cls)):
-                return ctx.read(Term("attribute", value, name))  # by now it may be another thing
+            if _may_be_set_by_now(ctx, value, name, found):
+                return ctx.read(Term("attribute", value, name))
             return _member(ctx, value, name, found, site)
         if name == "__new__":
             return Ext("builtins.object.__new__")
@@ -227,6 +226,16 @@ def _is_data(ctx: Context, value: Value) -> bool:
         if held is not None and (not held or any(isinstance(part, Tensor) or is_open(part) for part in held)):
             return True
     return False
+
+
+def _may_be_set_by_now(ctx: Context, cls: Cls, name: str, held: Value) -> bool:
+    """True for an attribute of a class that functions set: a summary does not know when, nor does who is called from outside."""
+    if ctx.mode == "module" or isinstance(held, (Func, Cls)):
+        return False
+    unit = ctx.analysis.unit_of(cls.cls.body)
+    if name in unit.set_of_classes:
+        return ctx.mode == "summary" or isinstance(held, Device)
+    return isinstance(held, Device) and ctx.analysis.kept.imports.may_set(unit, name)
 
 
 def _set_later(ctx: Context, value: Value, name: str) -> Value:

@@ -67,6 +67,7 @@ from torchdevlint.infer.values import (
     alternatives,
     array,
     as_key,
+    asked_for_type,
     at_least,
     consistent,
     device_at,
@@ -81,6 +82,8 @@ from torchdevlint.infer.values import (
     options_of,
     place_in,
     shifted,
+    type_of,
+    typed_at,
     unknown,
     varies,
     waits,
@@ -123,7 +126,7 @@ _OTHERS_HAVE = (
     | frozenset(dir(set))
     | frozenset(dir(float))
     | frozenset(
-        "T all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes cumprod "
+        "T all any clone argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes cumprod "
         "cumsum data diagonal dot dtype dump dumps fill flags flat flatten imag item itemset itemsize max mean min nbytes ndim "
         "nonzero partition prod ptp put ravel real repeat reshape resize round searchsorted setfield setflags shape size sort squeeze "
         "std strides sum swapaxes take tobytes tofile tolist tostring trace transpose var view device abs add sub mul div divide "
@@ -964,8 +967,15 @@ def place_of_type(named: Value) -> Place | None:
     """Where `x.type(torch.FloatTensor)` brings a tensor or a module: a tensor type names a device, and a data type none (python_variable_methods.cpp,
     `THPVariable_type`; torch/nn/modules/module.py, `type`).
     """
+    told = typed_at(named)
+    if told is not None:
+        return told.place
     if isinstance(named, Term):
-        return None if devices.is_dtype(named) else NOWHERE  # which of the two it is, is not known
+        of = asked_for_type(named)
+        if of is not None:
+            return Term("device_of", of)
+        is_of_tensor = named.op == "attribute" and devices.is_dtype(named)
+        return None if is_of_tensor else NOWHERE  # of an argument it is not known which of the two it is
     if isinstance(named, OneOf):
         places = [(guards, place_of_type(one)) for guards, one in named.options]
         known = [(guards, device_at(place)) for guards, place in places if place is not None]
@@ -987,7 +997,7 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
         return devices.move(ctx, value, devices.device_of(ctx, first), site)
     if name == "type":
         if not args:
-            return NUMBER
+            return type_of(value.device)
         place = place_of_type(first)
         if place is not None:
             return devices.move(ctx, value, place, site)

@@ -468,6 +468,29 @@ def text_of(*parts: Value) -> Value:
     return UNKNOWN_TEXT if depth_of(whole) > MOST_DEPTH else whole
 
 
+_TYPE = " type"
+
+
+def type_of(place: Place) -> Text:
+    """`x.type()`: the text "torch.cuda.FloatTensor" names the device of `x` as well."""
+    return Text("text", (Device(place), Const(_TYPE)))
+
+
+def typed_at(value: Value) -> Device | None:
+    """The device that such a text names; None for any other value."""
+    is_type = isinstance(value, Text) and len(value.parts) == 2 and value.parts[1] == Const(_TYPE)
+    first = value.parts[0] if isinstance(value, Text) and is_type else None
+    return first if isinstance(first, Device) else None
+
+
+def asked_for_type(value: Value) -> Term | None:
+    """What only a caller knows, and of which `x.type()` was asked."""
+    method = value.args[0] if isinstance(value, Term) and value.op == "call" and not value.args[1] else None
+    is_type = isinstance(method, Term) and method.op == "attribute" and method.args[1] == "type"
+    of = method.args[0] if isinstance(method, Term) and is_type else None
+    return of if isinstance(of, Term) else None
+
+
 NOTHING = OneOf(())
 """No value at all: the element of an empty list."""
 _NO_GUARDS: frozenset[Guard] = frozenset()
