@@ -119,6 +119,7 @@ def _kept_in(holder: ir.Register | None, facts: Facts) -> tuple[int, str] | None
     return (id(summary), place.removeprefix("self.")) if is_own else None
 
 
+_PARAMETERS = frozenset({"Parameter", "UninitializedParameter"})
 _GIVEN_BY_MODULES = frozenset("parameters named_parameters buffers named_buffers".split())
 _CONTAINERS = frozenset("ModuleList ModuleDict Sequential ParameterList ParameterDict nested_children".split())
 
@@ -147,13 +148,14 @@ def _is_owned_module(value: Value, facts: Facts) -> bool:
 
 def _is_held_elsewhere(made: ir.Op | None, facts: Facts) -> bool:
     """True for a parameter that is an attribute of its own, or in a `ParameterList`, where it is made: the list holds it a second time. So does one
-    that is made out of sight, as a buffer is, and what `layer.parameters()` gives is that of the layer.
+    that is made out of sight, as a buffer is, and what `layer.parameters()` gives is of the layer, which is made in sight or not.
     """
     body = next((one for one in facts.program.bodies if made in Lookup.of(one).kind(ir.Call)), None)
     if body is None or not isinstance(made, ir.Call):
         return made is not None
     lookup, pending = Lookup.of(body), [made.dst]
-    if lookup.called(made) in _GIVEN_BY_MODULES:
+    maker = lookup.called(made)
+    if maker in _GIVEN_BY_MODULES or (maker[:1].isupper() and maker not in _PARAMETERS):
         return True
     while pending:
         for reader in lookup.readers(pending.pop()):
