@@ -240,6 +240,12 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
     asked = special(ctx, right, "__contains__", [left])
     if asked is not None:
         return asked
+    place = _named(right)
+    is_text = place is not right or right == ACCELERATOR_NAME or isinstance(right, (Device, OneOf))
+    if is_text and isinstance(left, Const) and left.value in _TEXTS_OF_DEVICES:
+        on_gpu = TRUE if right == ACCELERATOR_NAME else _is_on_accelerator(place)
+        if on_gpu is not None:
+            return on_gpu if left.value != "cpu" else negated(on_gpu)
     written, key = ctx.rec(right) if isinstance(right, Term) else None, as_key(left)
     if (
         written is not None
@@ -263,6 +269,21 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
     if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
         return Const(("k", left.value) in rec.fields)
     return NUMBER
+
+
+_TEXTS_OF_DEVICES = frozenset({"cuda", "cpu"})
+
+
+def _is_on_accelerator(place: Value) -> Value | None:
+    """Whether a device, of which a text is known, is no CPU; None for a text that may be of something else."""
+    if isinstance(place, OneOf):
+        several = [(guards, _is_on_accelerator(one)) for guards, one in place.options]
+        known = [(guards, one) for guards, one in several if one is not None]
+        return one_of(known) if len(known) == len(several) else None
+    if isinstance(place, Device):
+        return on_accelerator(Tensor(place.place))
+    is_asked = isinstance(place, Term) and place.op == "attribute" and place.args[1] == "device"
+    return Term("is_cuda", place.args[0]) if isinstance(place, Term) and is_asked else None
 
 
 def _holds_something(ctx: Context, value: Ref) -> bool:
