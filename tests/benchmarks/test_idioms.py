@@ -28,6 +28,7 @@ def test_half_of_a_batch_that_nobody_has_opened_is_unseen() -> None:
         "sixth": 2,
         "seventh": 1,
         "eighth": 1,
+        "ninth": 1,
     }
 
 
