@@ -335,6 +335,9 @@ BUFFER = "@buffer "
 REPLACED = "@replaced "
 """Before the field of a parameter that took the place of another one: who holds that one does not follow the module."""
 
+TIED = "@tied"
+"""The field of a layer whose weight is that of another one, which was made there."""
+
 HIDDEN = "@hidden"
 """Before the field of an attribute that `nn.Module.__setattr__` has not seen: `object.__setattr__(self, "teacher", teacher)`."""
 
@@ -366,6 +369,8 @@ def move_module(
         data = of_data(made.part, follows=True) if made is not None else None
         if data is not None and data in ctx.heap:
             ctx.put(data, OF_DATA, place)
+        if made is not None:
+            _move_tied(ctx, value, made, place)
         if ctx.mode == "module" and isinstance(rec.cls, Cls) and place != NOWHERE:
             classes_of = classes.bases_of(ctx.analysis, rec.cls.cls)
             ctx.analysis.heard.placed |= {(one, place == HOST) for one in classes_of}
@@ -384,6 +389,17 @@ def move_module(
     filling = ctx.open_call_with(value)
     if filling is not None:
         ctx.emit(Term("carried", value, place, filling))
+
+
+def _move_tied(ctx: Context, moved: Value, made: Site, place: Place) -> None:
+    """The layers whose weight is that of a module that is moved: it is moved in place."""
+    tied = [ref for ref, rec in ctx.heap.items() if rec.kind == "module" and rec.fields.get(TIED) is made.whole]
+    for ref in tied:
+        weight = ctx.heap[ref].fields.get(".weight")
+        if ref != moved and isinstance(weight, Tensor):
+            ctx.note_move(ref)
+            ctx.put(ref, "@device", place)
+            ctx.put(ref, ".weight", Tensor(place, weight.rank, weight.origin, "", True, weight.kept))
 
 
 def _moves_by_itself(ctx: Context, value: Value, place: Place) -> bool:

@@ -719,7 +719,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         several: list[Value] = [Tup((Const(path), one)) if name.startswith("named") else one for path, one in parts]
         return ctx.new(site, "generator", None, {"*": join(*several)}, tag=(name, ref))
     if name in ("items", "values", "keys", "children", "modules", "named_children", "named_modules"):
-        value = reading.element(ctx, ref)
+        value = reading.layers_in(ctx, ref, rec)
         is_pair = name in ("items", "named_children", "named_modules")
         held = Tup((NUMBER, value)) if is_pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=(name, ref))
@@ -909,15 +909,21 @@ def _held_as(ctx: Context, parameter: Tensor) -> Iterator[tuple[Ref, str]]:
 
 
 def give_weight(ctx: Context, target: Value, value: Value) -> None:
-    """`layer.weight = other.weight`: the layer is where what it computes with is."""
+    """`layer.weight = other.weight`: the layer is where what it computes with is, and goes along where the other module is moved."""
     several = alternatives(value)
-    places: set[Place] = {one.device for one in several if isinstance(one, Tensor) and one.follows}
+    held = [one for one in several if isinstance(one, Tensor) and one.follows]
+    places: set[Place] = {one.device for one in held}
     places |= {devices.device_of(ctx, one) for one in several if isinstance(one, Term) and one.waits}
+    origins = {one.origin.whole for one in held if one.origin is not None}
     for one, rec in ctx.each(target):
         is_layer = isinstance(one, Ref) and rec is not None and rec.kind == "module" and len(places) == 1
-        if is_layer and rec is not None and rec.fields.get("@device") not in places:
+        if not is_layer or rec is None:
+            continue
+        if rec.fields.get("@device") not in places:
             ctx.note_move(one)
             ctx.put(one, "@device", next(iter(places)))
+        if len(origins) == 1 and rec.fields.get("@origin") not in origins:
+            ctx.put(one, devices.TIED, next(iter(origins)))
 
 
 def _item_named(rec: Rec, name: str) -> Any | None:

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 _OF_LAYERS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList", "torch.nn.Sequential"})
+_BY_NAME = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})  # a loop over these gives names
 _MOST_TURNS = 8  # of a loop over known items that are run one by one
 MOST_NUMBERED = 3  # ... over numbers, which few loops ask for more than how often to run
 
@@ -464,7 +465,7 @@ def _item_of_object(
         part = containers.sliced(ctx, value, key, site) if rec.kind == "list" else None
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
     if rec.kind == "module" and isinstance(key, Sort):
-        return element(ctx, value)
+        return layers_in(ctx, value, rec)
     if FIRST_ITEM in rec.fields and key == Const(0):
         return rec.at(FIRST_ITEM)
     if not is_raw and (rec.kind == "list" or ("k", 0) not in rec.fields):
@@ -504,7 +505,7 @@ def _item_of_object(
         return _made_by_default(ctx, value, rec, "*", site)
     elif rec.kind == "dict":
         return join(*rec.items.values()) if rec.items else UNKNOWN
-    return element(ctx, value)
+    return layers_in(ctx, value, rec) if rec.kind == "module" else element(ctx, value)
 
 
 def _of_key(rec: Rec, key: Const) -> Value:
@@ -636,6 +637,9 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
         if "*" in rec.fields:
             return rec.at(containers.KEYS, NUMBER)
         return join(*keys) if keys else NUMBER
+    if rec.kind == "module" and _layer_name(ctx, rec) in _BY_NAME:
+        names = [of_key(key[1]) for key in rec.fields if isinstance(key, tuple)]
+        return join(*names) if names and "*" not in rec.fields else NUMBER
     if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
         for name in ("__iter__", "__aiter__"):
             made = special(ctx, value, name, [])
@@ -703,16 +707,25 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
 
 def _is_of_layers(ctx: Context, rec: Rec) -> bool:
     """True for a `ModuleList` or `Sequential`, or one of a class that inherits from them."""
-    if rec.kind != "module":
-        return False
-    name = (
-        rec.cls.name
-        if isinstance(rec.cls, Ext)
-        else layer_of(ctx.analysis, rec.cls.cls)
-        if isinstance(rec.cls, Cls)
-        else ""
-    )
-    return name in _OF_LAYERS
+    return rec.kind == "module" and _layer_name(ctx, rec) in _OF_LAYERS
+
+
+def layers_in(ctx: Context, value: Ref, rec: Rec) -> Value:
+    """What a container of layers holds, also where a loop over it gives their names."""
+    if _layer_name(ctx, rec) not in _BY_NAME:
+        return element(ctx, value)
+    from torchdevlint.infer import modules
+
+    layer = modules.layer_of(ctx, value, rec, "*") if "*" not in rec.fields else None
+    held = [*([layer] if layer is not None else []), *rec.items.values()]
+    return join(*held) if held else UNKNOWN
+
+
+def _layer_name(ctx: Context, rec: Rec) -> str:
+    """The class of torch that a module is of, or that its class inherits from."""
+    if isinstance(rec.cls, Ext):
+        return rec.cls.name
+    return layer_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ""
 
 
 def turns(ctx: Context, value: Value) -> list[Value] | None:
