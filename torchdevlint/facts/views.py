@@ -343,6 +343,8 @@ class Views(Made):
                 ref="self" if is_self else self._ref(ref),
                 attribute=self._attribute_of(ref),
             )
+        if name == BATCH_ENCODING.name:  # a dict that has `to`
+            return View(Kind.BATCH_ENCODING, TOP, origin=made, evidence=Evidence.STRONG)
         if rec.kind in ("list", "dict"):
             entries = tuple(
                 (key[1], self.of(one, nested + 1)) for key, one in rec.fields.items() if isinstance(key, tuple)
@@ -369,8 +371,6 @@ class Views(Made):
                 ref="self" if is_self else self._ref(ref),
                 evidence=Evidence.STRONG,
             )
-        if rec.kind == "object" and name == BATCH_ENCODING.name:
-            return View(Kind.BATCH_ENCODING, TOP, origin=made, evidence=Evidence.STRONG)
         return View(Kind.OTHER) if rec.kind == "object" and name else NO_VALUE
 
     def _ref(self, ref: Ref) -> str:

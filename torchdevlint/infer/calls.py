@@ -279,7 +279,8 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         ctx.emit(term)
         if ctx.mode == "summary":
             receiver = function.args[0] if isinstance(function, Term) and function.op in ("attribute", "got") else NONE
-            handed = (function, receiver, *args, *keywords.values(), *_holders(function))
+            parts = (one for value in (*args, *keywords.values()) for one in _with_parts(value))
+            handed = (function, receiver, *parts, *_holders(function))
             ctx.opened += 1
             ctx.handed_on.update(one for one in handed if isinstance(one, Ref) or _is_place(one))
             for one in (*args, *keywords.values()):
@@ -287,6 +288,14 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
                 if rec is not None and rec.kind in ("list", "dict"):
                     ctx.given_items[one] = rec
     return term
+
+
+def _with_parts(value: Value, deep: int = 3) -> Iterator[Value]:
+    """An argument, and what it is made of: the items of a tuple, the variables around a function, the object of a method."""
+    yield value
+    for part in parts_of(value) if deep else ():
+        if part is not None:
+            yield from _with_parts(part, deep - 1)
 
 
 def _is_place(value: Value) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import lookups, reading
 from torchdevlint.infer.classes import special, wrapped
+from torchdevlint.infer.state import CELL
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
@@ -257,7 +258,7 @@ def _insert(ctx: Context, ref: Ref, rec: Rec, args: Args) -> bool:
 
 def _holding(rec: Rec, items: list[Value]) -> Rec:
     """A list with other items."""
-    kept = {key: one for key, one in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
+    kept = {key: one for key, one in rec.fields.items() if not isinstance(key, tuple) and key not in ("*", CELL)}
     return Rec(rec.kind, rec.cls, {**kept, **{("k", at): one for at, one in enumerate(items)}})
 
 

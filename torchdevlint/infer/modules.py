@@ -922,8 +922,7 @@ def give_weight(ctx: Context, target: Value, value: Value) -> None:
         if rec.fields.get("@device") not in places:
             ctx.note_move(one)
             ctx.put(one, "@device", next(iter(places)))
-        if len(origins) == 1 and rec.fields.get("@origin") not in origins:
-            ctx.put(one, devices.TIED, next(iter(origins)))
+        ctx.put(one, devices.TIED, next(iter(origins)) if len(origins) == 1 else None)
 
 
 def _item_named(rec: Rec, name: str) -> Any | None:
