@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from torchdevlint.infer import presence
 from torchdevlint.infer.host_libraries import ROOTS
 from torchdevlint.infer.options import is_option, is_told
 from torchdevlint.infer.state import NO_FACTS, Facts
@@ -194,6 +195,15 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
     return None
 
 
+def as_test(ctx: Context, value: Value, facts: Facts) -> Value:
+    """What a test of a value asks: of a list or dict that is filled on some paths alone, whether one of those was taken."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or presence.PRESENT not in rec.fields or "*" in rec.fields or rec.kind not in ("list", "dict"):
+        return value
+    several = presence.ways(rec, facts)
+    return value if several is None else one_of([(guards, Const(bool(held))) for guards, held in several])
+
+
 def _truth_of_object(ctx: Context, value: Ref) -> bool | None:
     """What the `__bool__` of a class of the project says, or its `__len__`."""
     from torchdevlint.infer.classes import special
@@ -267,7 +277,8 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
     if isinstance(left, Const) and all(isinstance(one, Const) for one in keys):
         return Const(left in keys)
     if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
-        return Const(("k", left.value) in rec.fields)
+        field = "k", left.value
+        return presence.of_key(rec, field, ctx.facts) if field in presence.marks(rec) else Const(field in rec.fields)
     return NUMBER
 
 
@@ -725,14 +736,22 @@ def of_try(body: ir.Body, identity: int, is_raised: bool) -> Facts:
 
 def residual(ctx: Context, guards: Iterable[tuple[Value, bool, Term]]) -> Facts | None:
     """The conditions that are still open, None where one does not hold. Each is given as it is known here, and as the summary asks it: what is not
-    known here either comes out the same wherever the summary asks it.
+    known here either comes out the same wherever the summary asks it. They hold together: of one that has alternatives, those count that fit the others.
     """
     found: set[Guard] = set()
+    chosen: list[tuple[OneOf, bool, Term]] = []
     for value, outcome, asked in guards:
         known = known_outcome(ctx, value) if ctx.facts or type(value) is not Term else None
         if known is not None:
             if known != outcome:
                 return None
-            continue
+        elif isinstance(value, OneOf):
+            chosen.append((value, outcome, asked))
+        else:
+            found |= sides_of(value, outcome, asked)
+    for value, outcome, asked in chosen:
+        others = frozenset(found)
+        if others and not any(_may_be(option, outcome) for own, option in value.options if consistent(own, others)):
+            return None
         found |= sides_of(value, outcome, asked)
     return frozenset(found)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import lookups, reading
+from torchdevlint.infer import lookups, presence, reading
 from torchdevlint.infer.classes import special, wrapped
+from torchdevlint.infer.presence import PRESENT
 from torchdevlint.infer.state import CELL
 from torchdevlint.infer.values import (
+    FALSE,
     MOST_ALTERNATIVES,
     NONE,
     NOTHING,
     NUMBER,
     OTHER,
     SENT,
+    TRUE,
     UNKNOWN,
     Args,
     Bound,
@@ -258,7 +261,9 @@ def _insert(ctx: Context, ref: Ref, rec: Rec, args: Args) -> bool:
 
 def _holding(rec: Rec, items: list[Value]) -> Rec:
     """A list with other items."""
-    kept = {key: one for key, one in rec.fields.items() if not isinstance(key, tuple) and key not in ("*", CELL)}
+    kept = {
+        key: one for key, one in rec.fields.items() if not isinstance(key, tuple) and key not in ("*", CELL, PRESENT)
+    }
     return Rec(rec.kind, rec.cls, {**kept, **{("k", at): one for at, one in enumerate(items)}})
 
 
@@ -413,7 +418,12 @@ def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: 
     first = as_key(args[0]) if args else UNKNOWN
     if name in ("get", "pop", "setdefault"):
         return _looked_up(ctx, ref, rec, name, args, site)
-    value = join(*rec.items.values()) if rec.items else UNKNOWN
+    several = presence.ways(rec, ctx.facts) if PRESENT in rec.fields else None
+    if several is not None and len(several) == 1:
+        others = {key: one for key, one in rec.fields.items() if not isinstance(key, tuple) and key != PRESENT}
+        rec, several = Rec(rec.kind, rec.cls, {**others, **several[0][1]}), None
+    here = [(guards, one) for guards, held in several for one in held.values()] if several is not None else None
+    value = one_of(here) if here else join(*rec.items.values()) if rec.items else UNKNOWN
     if name in ("values", "items", "keys"):
         return ctx.new(site, "generator", None, _view(ctx, ref, rec, name, value, site), tag=name)
     if name == "popitem":
@@ -469,6 +479,8 @@ def _view(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value, site: Site 
     """What a view of a dict gives, in the order in which its keys were put in."""
     known = [(of_key(key[1]), content) for key, content in rec.fields.items() if isinstance(key, tuple)]
     is_known = 0 < len(known) <= _MOST_ITEMS and "*" not in rec.fields
+    if PRESENT in rec.fields and is_known:
+        return {"*": _pairs(rec, site) if name == "items" else value if name == "values" else reading.element(ctx, ref)}
     if name == "items":
         key = join(*(one for one, _ in known)) if is_known else rec.fields.get(KEYS, NUMBER)
         one: Value = _pairs(rec, site) if is_known and 1 < len(known) <= MOST_ALTERNATIVES else Tup((key, value))
@@ -483,10 +495,13 @@ def _pairs(rec: Rec, site: Site | None) -> Value:
     """A key with its value; guards tell the pairs apart, so that a key is never taken with the value of another."""
     keys = [key for key in rec.fields if isinstance(key, tuple)]
     turns = {key: Term("turn", site, key[1]) for key in keys}
+    there = presence.marks(rec)
     return one_of(
         [
-            (frozenset((turns[other], other == key) for other in keys), Tup((of_key(key[1]), rec.fields[key])))
+            (own | {(turns[other], other == key) for other in keys}, Tup((of_key(key[1]), rec.fields[key])))
             for key in keys
+            for own, one in options_of(there.get(key, TRUE))
+            if one != FALSE
         ]
     )
 
@@ -494,9 +509,16 @@ def _pairs(rec: Rec, site: Site | None) -> Value:
 def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Site | None) -> Value:
     first = as_key(args[0]) if args else UNKNOWN
     if isinstance(first, Const) and ("k", first.value) in rec.fields and not is_partial(first.value):
+        field = "k", first.value
+        held = rec.at(field)
+        is_there = presence.of_key(rec, field, ctx.facts) if field in presence.marks(rec) else TRUE
         if name == "pop":
             _drop(ctx, ref, rec, first)
-        return rec.at(("k", first.value))
+        otherwise = args[1] if len(args) > 1 else NONE if name == "get" else NOTHING
+        found = one_of([(guards, held if one == TRUE else otherwise) for guards, one in options_of(is_there)])
+        if name == "setdefault":
+            ctx.put(ref, field, found)
+        return found
     if name == "setdefault" and len(args) > 1 and isinstance(first, Const):
         ctx.put(ref, ("k", first.value), args[1])
         return args[1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from torchdevlint.infer import registries
 from torchdevlint.infer.imports import Global
 from torchdevlint.infer.options import is_option
+from torchdevlint.infer.presence import PRESENT, without_mark
 from torchdevlint.infer.state import CELL, NO_FACTS, Facts, Heap, Moving, of_each_class, old_field
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
@@ -182,6 +183,10 @@ class Context:
                 kept = join(rec.fields[key], content) if several and key in rec.fields else content
                 if CELL in rec.fields and (key == "*" or isinstance(key, tuple)):
                     rec = rec.without(CELL)
+                if PRESENT in rec.fields and (key == "*" or isinstance(key, tuple)):
+                    rec = without_mark(rec, key)
+                if key == "@device":
+                    rec = rec.without(key)  # last: what was written before goes along
                 is_gone = content == NOTHING and rec.kind in ("object", "module") and str(key).startswith(".")
                 self.heap[one] = rec.without(key) if is_gone else rec.put(key, kept)
                 if self.mode == "module" and isinstance(one, Cls) and not self.stack:

@@ -426,7 +426,7 @@ class Evaluation:
         if block.test is None or len(block.successors) != 2 or block.successors[0] == block.successors[1]:
             return [state]
         outcome = block.successors[0] == target
-        test = self.registers.get(block.test, UNKNOWN)
+        test = conditions.as_test(self.ctx, self.registers.get(block.test, UNKNOWN), state.facts)
         leaves = any(loop not in self.body.blocks[target].loops for loop in block.loops)
         known = None if leaves and isinstance(test, Ref) else self._known(test, state)
         if known is not None:
@@ -750,7 +750,7 @@ class Evaluation:
         """`a if c else b`, `a and b`, `a or b`."""
         values = [self._get(register) for register in op.values]
         if op.shape == "if":
-            test = self._get(op.test)
+            test = conditions.as_test(self.ctx, self._get(op.test), self.ctx.facts)
             known = conditions.known_outcome(self.ctx, test)
             if known is not None:
                 return values[0 if known else 1]
@@ -1017,6 +1017,7 @@ class Evaluation:
         value = self._get(op.operand)
         if op.operator != "not":
             return lift(lambda one: tensors.unary(self.ctx, one, op.operator, self._site(op)), value)
+        value = conditions.as_test(self.ctx, value, self.ctx.facts)
         known = conditions.known_outcome(self.ctx, value) if isinstance(value, Ref) else None
         return conditions.negated(value) if known is None else Const(not known)
 

@@ -284,7 +284,10 @@ def _objects(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
 def _claim_arrays(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> None:
     """What is made an array of must be on the CPU."""
     takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
+    may_be_records = takes_data and host_libraries.may_be_of_records(args, keywords)
     for given in host_libraries.made_arrays(name, args, keywords):
+        if may_be_records and isinstance(given, (Ref, Tup)):
+            continue  # the items of a tuple are read by `float()` then, which a tensor on an accelerator answers
         rec = ctx.rec(given) if name.startswith("pandas.") else None
         columns = list(rec.items.values()) if rec is not None and rec.kind == "dict" else [given]
         for part in (part for one in columns for part in tensors.flattened(ctx, one)):

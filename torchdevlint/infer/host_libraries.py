@@ -52,6 +52,12 @@ def is_of_numbers(name: str, args: Args, keywords: Keywords) -> bool:
     return kind.name in _NUMBERS or (kind.name.startswith("numpy.") and kind.name != "numpy.object_")
 
 
+def may_be_of_records(args: Args, keywords: Keywords) -> bool:
+    """True where the type of the items is written as a list of fields, or not known (tried with NumPy 2.4, as above)."""
+    kind = args[1] if len(args) > 1 else keywords.get("dtype", NONE)
+    return not isinstance(kind, (Const, Ext))
+
+
 def made_arrays(name: str, args: Args, keywords: Keywords) -> Iterator[Value]:
     """The arguments that a function of these libraries, by its dotted name, makes arrays of."""
     if name in _HARMLESS:

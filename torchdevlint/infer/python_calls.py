@@ -87,6 +87,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     is_settled = isinstance(first, Tup) or not (ctx.in_loop or ctx.is_replaying)
     if name == "len" and is_settled and (known := reading.turns(ctx, first)) is not None:
         return Const(len(known))
+    if name == "len" and is_settled and (ways := reading.ways(ctx, first)) is not None:
+        return one_of([(guards, Const(len(held))) for guards, held in ways])
     if name == "bool" and args:
         told = conditions.known_outcome(ctx, first)
         return (first if isinstance(first, (Term, OneOf)) else NUMBER) if told is None else Const(told)
@@ -254,6 +256,9 @@ def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> 
         return ctx.new(site, "list", None, {**kind, **{("k", at): one for at, one in enumerate(ordered)}}, tag=name)
     if is_open(first) and name in ("tuple", "list", "iter"):
         return first
+    several = reading.ways(ctx, first) if name == "tuple" else None
+    if several is not None:
+        return one_of([(guards, Tup(tuple(held))) for guards, held in several])
     return ctx.new(site, "list", None, {**kind, "*": reading.element(ctx, first)}, tag=name)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import arrays, containers, host_libraries, opaque, options, paths, pretrained, tensors
+from torchdevlint.infer import arrays, containers, host_libraries, opaque, options, paths, presence, pretrained, tensors
 from torchdevlint.infer.classes import (
     APPLY,
     attribute_of,
@@ -22,7 +22,8 @@ from torchdevlint.infer.classes import (
 )
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.imports import MODULE
-from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, Under, as_moved, renewal
+from torchdevlint.infer.presence import PRESENT
+from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, Facts, Under, as_moved, renewal
 from torchdevlint.infer.values import (
     ARRAY,
     ARRAY_NUMBER,
@@ -476,6 +477,9 @@ def _item_of_object(
         return item(ctx, inner, key, site)
     if isinstance(key, Const):
         k = key.value
+        several = ways(ctx, value) if rec.kind == "list" and type(k) is int else None
+        if several is not None:
+            return one_of([(guards, held[k]) for guards, held in several if -len(held) <= k < len(held)])
         if type(k) is int and k < 0 and "*" not in rec.fields:
             k += sum(1 for name in rec.fields if isinstance(name, tuple))
         if rec.kind == "dict" and (is_partial(k) or holds_partial(rec)):
@@ -662,6 +666,9 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
         layer = modules.layer_of(ctx, value, rec, "*")
         if layer is not None:
             return join(layer, *rec.items.values())
+    by_way = ways(ctx, value) if PRESENT in rec.fields else None
+    if by_way is not None:
+        return one_of([(guards, one) for guards, held in by_way for one in held])
     if rec.items:
         return join(*rec.items.values())
     return NOTHING if rec.kind in ("list", "generator") else UNKNOWN
@@ -679,6 +686,10 @@ def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) 
             fields = {("k", at): part for at, part in enumerate(rest)}
             return ctx.new(None, "list", None, fields, tag=("rest", value, index))
         return known[index] if -len(known) <= index < len(known) else UNKNOWN
+    several = ways(ctx, value)
+    if several is not None:
+        tuples = one_of([(guards, Tup(tuple(held))) for guards, held in several])
+        return unpacked(ctx, tuples, index, count, starred)
     found = containers.known_at(value, index) if isinstance(value, Tup) and not starred else None
     if found is not None:
         return found
@@ -701,8 +712,35 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
         return list(in_order.items) if isinstance(in_order, Tup) else None
     if rec is None or "*" in rec.fields or not (rec.kind in ("list", "object") or _is_of_layers(ctx, rec)):
         return None
+    if PRESENT in rec.fields:
+        several = ways(ctx, value)
+        if several is not None and len(several) == 1:
+            return several[0][1]
+        if not all(
+            _is_module(ctx, one) for one in rec.items.values()
+        ):  # a layer that may be lacking runs where it is there
+            return None
     keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))
     return [rec.fields[key] for key in keys] if keys or rec.kind == "list" else None
+
+
+def ways(ctx: Context, value: Value) -> list[tuple[Facts, list[Value]]] | None:
+    """What a list may hold, or the keys of a dict, each time under its conditions; None where that is not known, or the same on all paths."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or PRESENT not in rec.fields or "*" in rec.fields or rec.kind not in ("list", "dict"):
+        return None
+    found = presence.ways(rec, ctx.facts)
+    if found is None:
+        return None
+    return [
+        (guards, [of_key(key[1]) for key in held] if rec.kind == "dict" else list(held.values()))
+        for guards, held in found
+    ]
+
+
+def _is_module(ctx: Context, value: Value) -> bool:
+    held = [ctx.heap.get(one) if isinstance(one, Ref) else None for one in alternatives(value)]
+    return all(rec is not None and rec.kind == "module" for rec in held)
 
 
 def _is_of_layers(ctx: Context, rec: Rec) -> bool:
@@ -735,6 +773,9 @@ def turns(ctx: Context, value: Value) -> list[Value] | None:
         return items(ctx, value)
     if rec.cls is not None or "*" in rec.fields or "default" in rec.fields or holds_partial(rec):
         return None
+    if PRESENT in rec.fields:
+        several = ways(ctx, value)
+        return several[0][1] if several is not None and len(several) == 1 else None
     return [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
 
 

@@ -25,6 +25,7 @@ from torchdevlint.infer import (
 from torchdevlint.infer.calls import call, spread
 from torchdevlint.infer.context import CHANGES, MOST_NESTED, nesting
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
+from torchdevlint.infer.presence import PRESENT, marks, with_marks
 from torchdevlint.infer.state import (
     NO_FACTS,
     RENEWED,
@@ -338,7 +339,7 @@ class Replay:
             fields = list(rec.fields.items())
             if len(fields) > MOST_EFFECTS:
                 ctx.analysis.hit("effects of a call")
-                fields = [item for item in fields if item[0] == "@device"] + fields[:MOST_EFFECTS]
+                fields = [item for n, item in enumerate(fields) if n < MOST_EFFECTS or item[0] == "@device"]
             written: list[tuple[Any, Any]] = []  # together: `self.a, self.b = self.b, self.a`
             for key, content in fields:
                 if key == "@device":
@@ -583,6 +584,9 @@ class Replay:
                     self._awaited.append((found, key, content))
                 else:
                     fields[key] = self._field(key, content)
+            if PRESENT in fields:
+                made = Rec(rec.kind, cls, fields)
+                fields = with_marks(fields, marks(made))
             for key, content in rec.fields.items() if isinstance(cls, Cls) else ():
                 if key in fields and isinstance(key, str) and key[:1] == ".":
                     fields[key] = self._known_by(key, content, fields[key], found)

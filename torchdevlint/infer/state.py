@@ -6,12 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
+from torchdevlint.infer.presence import PRESENT, joined, with_marks
 from torchdevlint.infer.values import (
     ALL,
     DATA,
     EITHER,
+    FALSE,
     HOST,
     NOTHING,
+    TRUE,
     Const,
     Ext,
     Guard,
@@ -168,6 +171,8 @@ def of_each_class(options: list[tuple[Facts, Value]], heaps: list[Heap]) -> list
 def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, heaps: list[Heap]) -> dict[Any, Any]:
     fields = dict(recs[0][1].fields)
     for key in unlike([rec.fields for _, rec in recs]):
+        if key == PRESENT:
+            continue
         if key == CELL:
             cell = _joined_cell(recs, is_overlay)
             fields = {name: one for name, one in fields.items() if name != CELL} | ({CELL: cell} if cell else {})
@@ -193,6 +198,11 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
                 old = old_field(place, key)
                 mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
             fields[key] = _joined_part(one_of(mine)) if recs[0][1].kind == "module" else one_of(mine)
+    if recs[0][1].kind in ("list", "dict"):
+        is_of_turns = any(
+            term.op == FIRST for guards, _ in recs for term, _ in guards
+        )  # behind a loop its turns are done
+        fields = with_marks(fields, joined(recs, TRUE if is_of_turns else FALSE))
     return fields
 
 

@@ -724,7 +724,30 @@ def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
     if not second.isdisjoint([(term, not outcome) for term, outcome in first]):
         return False
     several = [term for guards in (first, second) for term, outcome in guards if not outcome and term.op == ALL]
-    return not (several and first and any(map((first | second).issuperset, map(each_of, several))))
+    return not (several and first) or _may_hold(first | second, several)
+
+
+def _may_hold(guards: frozenset[Guard], several: list[Term]) -> bool:
+    """False where, of several conditions that do not all hold, each does, or the only one that may fail does not fail for another such reason."""
+    held = set(guards)
+    left = [frozenset(each_of(one)) for one in several]
+    while left:
+        open_now = []
+        for each in left:
+            failing = each - held
+            if not failing:
+                return False
+            if any((term, not outcome) in held for term, outcome in failing):
+                continue
+            if len(failing) > 1:
+                open_now.append(each)
+                continue
+            ((term, outcome),) = failing
+            held.add((term, not outcome))
+        if len(open_now) == len(left):
+            return True
+        left = open_now
+    return True
 
 
 def each_of(several: Term) -> list[Guard]:
@@ -744,14 +767,14 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     """
     found: dict[Value, frozenset[Guard]] = {}
     ruled_out: dict[Value, frozenset[Guard]] = {}
-    ways: list[frozenset[Guard]] = []  # those of what was told more than once
+    ways: dict[Value, list[frozenset[Guard]]] = {}  # each, of what was told more than once
     for guards, value in options:
         if type(value) is not OneOf:
             count = len(found)
             known = found.setdefault(value, guards)
             if len(found) == count:
                 found[value] = known & guards
-                ways += (known, guards)
+                ways.setdefault(value, [known]).append(guards)
             continue
         for inner, option in value.options:
             kept = found if not inner or consistent(guards, inner) else ruled_out  # a condition comes out one way
@@ -759,7 +782,7 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
             told = kept.get(option)
             kept[option] = both if told is None else told & both
             if told is not None and kept is found:
-                ways += (told, both)
+                ways.setdefault(option, [told]).append(both)
     found = found or ruled_out
     if len(found) == 1:
         return next(iter(found))
@@ -792,11 +815,12 @@ def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[fro
     return known[:_MOST_MODELS] if all(isinstance(one, Term) and one.op == "unknown" for one in others) else []
 
 
-def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
+def _tell_apart(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[frozenset[Guard]]]) -> None:
     """Of two values one holds under several conditions, the other in every other case: `if a and b: x = y`."""
     for value, guards in found.items():
         other = next(found[one] for one in found if one is not value)
-        if not guards and len(other) > 1 and not any(consistent(one, other) for one in ways):
+        several = ways.get(value)
+        if several and not guards and len(other) > 1 and not any(consistent(one, other) for one in several):
             found[value] = frozenset({not_all(other)})
             return
 
@@ -833,7 +857,7 @@ def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
         found[UNKNOWN_TEXT] = frozenset.intersection(*(found.pop(text) for text in texts))
 
 
-def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
+def _join_tensors(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[frozenset[Guard]]]) -> None:
     """Tensors of one place and origin are one, of a rank that holds for both; so are arrays."""
     tensors: list[Tensor] = []
     arrays: list[Array] = []
@@ -843,7 +867,8 @@ def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Gua
         elif type(value) is Array:
             arrays.append(value)
         elif type(value) is Term and value.op == NO_TENSOR and value.args[0] in found:
-            ways += (found[value.args[0]], found[value])
+            told = ways.pop(value, [found[value]])
+            ways.setdefault(value.args[0], [found[value.args[0]]]).extend(told)
             found[value.args[0]] &= found.pop(value)  # what it is if it is no tensor, and what it is
     if len(arrays) > 1:
         guards = frozenset.intersection(*(found.pop(one) for one in arrays))
@@ -860,7 +885,9 @@ def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Gua
         if not others:
             continue
         both, guards = first, found.pop(first)
+        told = ways.pop(first, [guards])
         for value in others:
+            told += ways.pop(value, [found[value]])
             rank = both.rank if both.rank == value.rank else at_least(min(least(both.rank), least(value.rank)))
             like = both.like if both.like == value.like else None
             is_asked = isinstance(both.device, Term) and both.device.op == "device_of"  # then its rank is asked with it
@@ -870,7 +897,7 @@ def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Gua
                 both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept, like=like
             )
             guards &= found.pop(value)
-        found[both] = guards
+        found[both], ways[both] = guards, told
 
 
 def varies(value: object) -> bool:
