@@ -450,6 +450,10 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site:
 
 def _scattered(ctx: Context, value: Value, place: Place, site: Site | None, path: tuple[object, ...]) -> Value:
     """An input of a wrapper, which brings it to its module, also in lists and dicts, and no other object (torch/nn/parallel/scatter_gather.py)."""
+    if isinstance(value, OneOf):
+        return one_of(
+            [(guards, _scattered(ctx, one, place, site, (*path, at))) for at, (guards, one) in enumerate(value.options)]
+        )
     if isinstance(value, (Tensor, Term)):
         return devices.move(ctx, value, place, None)
     if isinstance(value, Tup):

@@ -51,6 +51,7 @@ from torchdevlint.infer.values import (
     NOWHERE,
     NUMBER,
     UNKNOWN,
+    UNMOVED,
     Array,
     Bound,
     Cls,
@@ -78,11 +79,13 @@ from torchdevlint.infer.values import (
     as_chosen,
     at_least,
     choice_of,
+    device_at,
     least,
     lift,
     one_of,
     options_of,
     place_in,
+    places_of,
     text_of,
     waits,
 )
@@ -348,7 +351,9 @@ class Replay:
                     written.clear()
                     new = self.place(content)
                     for module in alternatives(target):
-                        devices.move_module(ctx, module, new)
+                        place = self._where_it_stays(new, module)
+                        if place is not None:
+                            devices.move_module(ctx, module, place)
                 elif key == RENEWED:
                     for held in alternatives(target):
                         self.renew(held, content)
@@ -410,6 +415,16 @@ class Replay:
             del self._memo[term]
         if known:
             self._forget_conditions()
+
+    def _where_it_stays(self, place: Any, module: Value) -> Any:
+        """A place where the summary moves a module, on some paths alone: there, or where it is; None where no path moves it here."""
+        several = places_of(place)
+        if all(one == UNMOVED for _, one in several):
+            return None
+        if all(one != UNMOVED for _, one in several):
+            return place
+        now = devices.device_of(self.ctx, module)
+        return place_in(one_of([(guards, device_at(now if one == UNMOVED else one)) for guards, one in several]))
 
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""

@@ -15,6 +15,7 @@ from torchdevlint.infer.values import (
     HOST,
     NOTHING,
     TRUE,
+    UNMOVED,
     Const,
     Ext,
     Guard,
@@ -186,8 +187,9 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
         is_lacking = len(mine) < len(recs)
         if not mine or (is_lacking and key == PLACED and all(value == HOST for _, value in mine)):
             fields.pop(key, None)  # that something unknown was moved to the CPU is no help where one path lacks it
-        elif key == "@device" and not is_lacking:
-            fields[key] = _joined_place(mine)
+        elif key == "@device" and (not is_lacking or is_overlay):
+            stays: list[tuple[Facts, Place]] = [(asked(guard), UNMOVED) for guard, rec in recs if key not in rec.fields]
+            fields[key] = _joined_place(mine + stays)
         elif key == RENEWED:
             fields[key] = one_of(mine)
         elif isinstance(key, str) and key.startswith("@"):
@@ -278,7 +280,7 @@ def _joined_place(several: list[tuple[Facts, Place]]) -> Place:
         left = places_of(place) if place is not None else ()
         if place is not None and (len(left) == 1 or all(guards for guards, _ in left)):
             return place
-    return cast("Place", joined_mark([place for _, place in several]))
+    return cast("Place", joined_mark([place for _, place in several if place != UNMOVED]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,7 @@ HOST, ACCELERATOR, CHOSEN, NOWHERE = "host", "accelerator", "chosen", "unknown"
 An accelerator that is not the first, and not just the current one, has its index behind a colon ("accelerator:1"), or a question mark.
 """
 DEFAULT = "default"  # `device=None`: no device is named
+UNMOVED = "as it was"  # of a module of a caller, where one path moves it and another one does not
 Place: TypeAlias = str | Term
 
 
