@@ -158,8 +158,19 @@ def guards_of(value: Value, outcome: bool) -> Facts:
         test = Term("test", value) if waits(value) or is_settled else UNKNOWN
         itself: Facts = frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
         # Where several things hold together, one of them does not where it comes out the other way: that is known by the test itself.
-        return fitting[0] | itself if len(fitting) == 1 else itself
+        return fitting[0] | itself if len(fitting) == 1 else itself | _ruled_out(value, outcome)
     return NO_FACTS
+
+
+def _ruled_out(value: OneOf, outcome: bool) -> Facts:
+    """The conditions of alternatives that would make a test come out the other way, and of no other alternative: they do not hold."""
+    return frozenset(
+        not_all(guards) if len(guards) > 1 else next((term, not held) for term, held in guards)
+        for guards, one in value.options
+        if guards
+        and truth(one) is (not outcome)
+        and not any(consistent(guards, other) for other, held in value.options if held is not one)
+    )
 
 
 def _may_be(value: Value, outcome: bool) -> bool:
@@ -532,6 +543,8 @@ def is_instance(ctx: Context, value: Value, cls: Value, exact: Value = NONE) -> 
         known = ctx.is_proven_here(value) or value.op == "moved"
         if known and all(_is_tensor_class(one) for one in classes):
             return TRUE
+        if value.op == "moved" and all(isinstance(o, Ext) and o.name.startswith(_UNMOVABLE) for o in classes):
+            return FALSE
         return UNKNOWN if value is UNKNOWN else Term("isinstance", value, cls, *((exact,) if exact != NONE else ()))
     if isinstance(cls, Term) and cls.waits and ctx.mode == "summary":
         return Term("isinstance", value, cls, *((exact,) if exact != NONE else ()))
@@ -547,6 +560,7 @@ def is_instance(ctx: Context, value: Value, cls: Value, exact: Value = NONE) -> 
     return NUMBER if None in found else FALSE
 
 
+_UNMOVABLE = ("builtins.", "numpy.")  # neither an array nor anything of Python itself has a `to`
 _BUILTIN = frozenset(
     f"builtins.{name}" for name in "list tuple dict set frozenset str bytes int float bool complex".split()
 )

@@ -161,7 +161,10 @@ def _one_place(ctx: Context, options: list[tuple[Facts, Place]], op: str, value:
         return next((term for term in terms if waits(term)), terms[0])
     if terms and HOST not in found:
         return next((place for place in terms if place.op == "own"), terms[0])
-    return chosen if is_away and op == "as_device" else NOWHERE
+    if not is_away or op != "as_device":
+        return NOWHERE
+    away_under = [guards for guards, place in options if is_elsewhere(place) or is_told(place)]
+    return choice_of(chosen, asked(frozenset.intersection(*away_under)))
 
 
 def _choice(options: list[tuple[Facts, Place]], chosen: str) -> Place:
