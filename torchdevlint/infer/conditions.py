@@ -665,6 +665,8 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
             return any(name in _WRAPPERS[one] for one in names)
         is_plain = all(map(is_base, names)) and name.startswith("torch.nn.")  # of a class with no other base
         return False if (not names or is_plain) and name else None
+    if rec.kind == "module" and name in _TENSOR_CLASSES:
+        return False
     if rec.kind == "module" and isinstance(rec.cls, Ext):
         if name in ("torch.nn.Module", rec.cls.name):
             return True
