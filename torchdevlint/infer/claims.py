@@ -25,6 +25,7 @@ from torchdevlint.infer.values import (
     Const,
     OneOf,
     Place,
+    Rec,
     Ref,
     Site,
     Tensor,
@@ -408,26 +409,38 @@ def where_now(ctx: Context, value: Value) -> Value:
         return Tensor(moved.fields[OF_DATA], value.rank, value.origin, follows=value.follows, kept=value.kept)
     if not value.follows:
         return value
-    places = set(_places_of_parameter(ctx, value))  # of several, one may be a copy's, which is of the same origin
-    if len(places) == 1 and value.device not in places:
-        return Tensor(places.pop(), value.rank, value.origin, follows=True, kept=value.kept)
-    return value
+    made = value.origin.whole if value.origin is not None else None
+    known = ctx.heap.get(ctx.holders.get(made)) if made is not None else None
+    if known is not None and value.device in _places_in(
+        known, value
+    ):  # most have not moved: this is asked of every claim
+        return value
+    places: set[Place] = set()
+    for one, rec in ctx.heap.items():
+        found = _places_in(rec, value)
+        if value.device in found:  # of several, one may be a copy's, which is of the same origin
+            if made is not None:
+                ctx.holders[made] = one
+            return value
+        places |= found
+    return Tensor(places.pop(), value.rank, value.origin, follows=True, kept=value.kept) if len(places) == 1 else value
 
 
-def _places_of_parameter(ctx: Context, value: Tensor) -> Iterator[Place]:
-    """Where the modules are by now that hold a parameter, which has been read before; where it was then for one that they may hold no more."""
-    for rec in ctx.heap.values():
-        if rec.kind != "module":
+def _places_in(rec: Rec, value: Tensor) -> set[Place]:
+    """Where a module is by now, if it holds a parameter that has been read before; where that was then, if it may hold it no more."""
+    found: set[Place] = set()
+    if rec.kind != "module":
+        return found
+    if value.origin is not None and rec.fields.get("@origin") is value.origin.whole:
+        found.add(rec.fields.get("@device", HOST))
+    for key, content in rec.fields.items():
+        if type(content) is not Tensor and type(content) is not OneOf:
             continue
-        if value.origin is not None and rec.fields.get("@origin") is value.origin.whole:
-            yield rec.fields.get("@device", HOST)
-        for key, content in rec.fields.items():
-            if type(content) is not Tensor and type(content) is not OneOf:  # most fields: this is asked of every claim
-                continue
-            for one in alternatives(content):
-                if isinstance(one, Tensor) and one.follows and _may_be_same(one, one.kept or str(key)[1:], value):
-                    is_other = f"{devices.BUFFER}{key}" in rec.fields or f"{devices.REPLACED}{key}" in rec.fields
-                    yield value.device if is_other else one.device
+        for one in alternatives(content):
+            if isinstance(one, Tensor) and one.follows and _may_be_same(one, one.kept or str(key)[1:], value):
+                is_other = f"{devices.BUFFER}{key}" in rec.fields or f"{devices.REPLACED}{key}" in rec.fields
+                found.add(value.device if is_other else one.device)
+    return found
 
 
 def _may_be_same(one: Tensor, name: str, other: Tensor) -> bool:

@@ -83,6 +83,8 @@ class Context:
         # Where the events of a loop begin, and where they end; of loops that begin together, the outer one.
         self.turns_of_events: dict[int, int] = {}
         self.done: set[Term] = set()  # the calls that are left to a caller, so far
+        self._calls_left: list[Term] = []  # ... in order
+        self.holders: dict[Site, Value] = {}  # by where a parameter was made, a module that holds it: one of several
         self._emitted: set[tuple[Facts, Claim | Term]] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}
@@ -187,7 +189,9 @@ class Context:
                     rec = without_mark(rec, key)
                 if key == "@device":
                     rec = rec.without(key)  # last: what was written before goes along
-                is_gone = content == NOTHING and rec.kind in ("object", "module") and str(key).startswith(".")
+                is_gone = (
+                    content == NOTHING and rec.kind in ("object", "module") and isinstance(key, str) and key[:1] == "."
+                )
                 self.heap[one] = rec.without(key) if is_gone else rec.put(key, kept)
                 if self.mode == "module" and isinstance(one, Cls) and not self.stack:
                     self.unit.class_fields[one.cls] = self.heap[one].fields  # as its methods find it
@@ -208,7 +212,8 @@ class Context:
 
     def _take_before(self, place: Value, key: Any) -> None:
         """What was read of a field is taken from the caller in front of the new value: `old = self.last; self.last = x; return old`."""
-        old = old_field(place, key) if isinstance(key, tuple) or str(key).startswith(".") else None
+        is_part = isinstance(key, tuple) or (isinstance(key, str) and key.startswith("."))
+        old = old_field(place, key) if is_part else None
         if isinstance(old, Term) and old in self.reads:
             self.emit(old)
 
@@ -322,8 +327,9 @@ class Context:
             chain = () if isinstance(what, Claim) else self.chain  # a claim knows its own
             self.events.append(Event(*event, chain, self.default_device if is_call else None))
             self._emitted.add(event)
-            if is_call:
-                self.done.add(what)  # type: ignore[arg-type]
+            if is_call and isinstance(what, Term):
+                self.done.add(what)
+                self._calls_left.append(what)
             if isinstance(what, Term) and what.op in CHANGES:
                 self._changed[_target_of(what)] = event
         else:
@@ -399,12 +405,10 @@ class Context:
 
     def open_call_with(self, value: Value) -> Term | None:
         """The last call that waits for a caller and is given an object, as a constructor with `**options` is: what it puts there is not there yet."""
-        for event in reversed(self.events):
-            what = event.what
-            if isinstance(what, Term) and what.op == "call":
-                function = what.args[0]
-                if value in what.args[1] or (isinstance(function, Func) and function.receiver == value):
-                    return what
+        for call in reversed(self._calls_left):
+            function = call.args[0]
+            if value in call.args[1] or (isinstance(function, Func) and function.receiver == value):
+                return call
         return None
 
     @property

@@ -676,7 +676,7 @@ def _brings_elsewhere(before: Heap, after: Heap) -> bool:
         for place, rec in before.items()
         if (there := after.get(place)) is not None and there is not rec
         for key, content in rec.fields.items()
-        if isinstance(key, tuple) or str(key).startswith(".")
+        if isinstance(key, tuple) or (isinstance(key, str) and key.startswith("."))
     )
 
 

@@ -122,7 +122,7 @@ def _splitting(states: list[State]) -> list[Facts]:
     ]
     several = [term for term, outcome in held if term.op == ALL and not outcome and held[term, outcome] < len(states)]
     for term in several:
-        each = frozenset(each_of(term))
+        each = each_of(term)
         have_all = [each <= state.facts for state in states]
         if any(have_all):
             told = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
@@ -731,7 +732,7 @@ def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
 def _may_hold(guards: frozenset[Guard], several: list[Term]) -> bool:
     """False where, of several conditions that do not all hold, each does, or the only one that may fail does not fail for another such reason."""
     held = set(guards)
-    left = [frozenset(each_of(one)) for one in several]
+    left = [each_of(one) for one in several]
     while left:
         open_now = []
         for each in left:
@@ -751,9 +752,10 @@ def _may_hold(guards: frozenset[Guard], several: list[Term]) -> bool:
     return True
 
 
-def each_of(several: Term) -> list[Guard]:
+@lru_cache(maxsize=10_000)
+def each_of(several: Term) -> frozenset[Guard]:
     """The conditions that a term asks for all of."""
-    return [(term.args[0], False) if term.op == "not" else (term, True) for term in several.args]
+    return frozenset((term.args[0], False) if term.op == "not" else (term, True) for term in several.args)
 
 
 def not_all(guards: frozenset[Guard]) -> Guard:
