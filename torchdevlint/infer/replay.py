@@ -118,6 +118,7 @@ class Replay:
         self._awaited: list[tuple[Ref, Any, Any]] = []  # what objects are given by them
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
+        self._not_made: set[Term] = set()  # calls of which the conditions do not hold
         self._made_under: dict[Facts, set[Any]] = {}  # objects that there are on one side alone
         self._begun = ctx.facts
         self._doing: Claim | Term | None = None  # the event
@@ -247,10 +248,12 @@ class Replay:
         if ctx.is_full:
             ctx.analysis.hit("events of a summary")
             return
-        facts = self._facts(event.facts)
+        facts, what = self._facts(event.facts), event.what
+        if isinstance(what, Term) and what.op == "call":
+            (self._not_made.add if facts is None else self._not_made.discard)(what)
         if facts is None:
             return
-        what = self._doing = event.what
+        self._doing = what
         if isinstance(what, Term) and what.op in CHANGES:
             if what in self._changes:  # it was undone meanwhile
                 self._memo.pop(what, None)
@@ -549,6 +552,8 @@ class Replay:
         if not term.waits:
             is_proven = self.ctx.mode == "root" and term in self.summary.proven
             return Tensor(Term("own", term), MANY) if is_proven else term
+        if term in self._not_made:
+            return NOTHING  # what is kept of it is kept where the call is made
         self._memo[term] = UNKNOWN  # a term that holds itself
         found = _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
         if term.op in ("item", "element", "binary") and term in self.summary.proven:
