@@ -27,6 +27,7 @@ from torchdevlint.infer.context import CHANGES, MOST_NESTED, nesting
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.presence import PRESENT, marks, with_marks
 from torchdevlint.infer.state import (
+    FIRST,
     NO_FACTS,
     RENEWED,
     Facts,
@@ -86,6 +87,7 @@ from torchdevlint.infer.values import (
     options_of,
     place_in,
     places_of,
+    terms_in,
     text_of,
     waits,
 )
@@ -118,6 +120,7 @@ class Replay:
         self._awaited: list[tuple[Ref, Any, Any]] = []  # what objects are given by them
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
+        self._called_at: set[tuple[object, object]] = set()  # the calls that are done by now: what is called, and where
         self._not_made: set[Term] = set()  # calls of which the conditions do not hold
         self._made_under: dict[Facts, set[Any]] = {}  # objects that there are on one side alone
         self._begun = ctx.facts
@@ -251,8 +254,10 @@ class Replay:
         facts, what = self._facts(event.facts), event.what
         if isinstance(what, Term) and what.op == "call":
             (self._not_made.add if facts is None else self._not_made.discard)(what)
-        if facts is None:
+        if facts is None or (isinstance(what, Term) and self._is_of_later_turn(what, event.facts)):
             return
+        if isinstance(what, Term) and what.op == "call":
+            self._called_at.add((what.args[0], what.args[3]))
         self._doing = what
         if isinstance(what, Term) and what.op in CHANGES:
             if what in self._changes:  # it was undone meanwhile
@@ -276,6 +281,14 @@ class Replay:
                     self._made_under.setdefault(_of_choice(facts), set()).update(made)
                 known |= ctx.made
                 ctx.made = known
+
+    def _is_of_later_turn(self, what: Term, facts: Facts) -> bool:
+        """True for a move of what a call has given in the turn before of a loop, where that call is still to come."""
+        if what.op != "moved" or all(term.op != FIRST or outcome for term, outcome in facts):
+            return False
+        made = {(one.args[0], one.args[3]) for one in terms_in((what,)) if one.op == "call"} - self._called_at
+        calls = (event.what for event in self.summary.events) if made else ()
+        return any(isinstance(one, Term) and one.op == "call" and (one.args[0], one.args[3]) in made for one in calls)
 
     @contextmanager
     def _narrowed(self, left: dict[Term, Value]) -> Iterator[None]:
