@@ -49,8 +49,10 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    consistent,
     join,
     one_of,
+    options_of,
     waits,
 )
 from torchdevlint.program import ir
@@ -1060,16 +1062,25 @@ def _attributes_moved(summary: Summary | None) -> set[Any]:
 
 
 def _placed(value: Value) -> Value:
-    """An attribute that some method puts on a device: what the constructor left on the CPU is not what others meet."""
-    parts = alternatives(value)
-    is_moved = any(
-        (isinstance(one, Tensor) and one.device != HOST)
+    """An attribute that some method puts on a device: what the constructor left on the CPU is not what others meet, unless the conditions of the move
+    do not hold for it.
+    """
+    moved = [
+        guards
+        for guards, one in options_of(value)
+        if (isinstance(one, Tensor) and one.device != HOST)
         or (isinstance(one, Term) and one.op == "moved" and one.args[1] != HOST)
-        for one in parts
-    )
-    if not is_moved or not isinstance(value, OneOf):
+    ]
+    if not moved or not isinstance(value, OneOf):
         return value
-    return one_of([(g, one) for g, one in value.options if not (isinstance(one, Tensor) and one.device == HOST)])
+    return one_of(
+        [
+            (guards, one)
+            for guards, one in value.options
+            if not (isinstance(one, Tensor) and one.device == HOST)
+            or not any(consistent(guards, other) for other in moved)
+        ]
+    )
 
 
 def _may_be_tensor(parameter: ir.Parameter) -> bool:
