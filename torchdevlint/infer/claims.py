@@ -23,6 +23,7 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     UNKNOWN_INDEX,
     Const,
+    Device,
     OneOf,
     Place,
     Rec,
@@ -205,6 +206,7 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
         (guards, one if operand.is_placed and isinstance(one, Tensor) else tensors.as_tensor(ctx, one))
         for guards, one in options_of(operand.value)
     ]
+    found = [(guards, _beside_what_is_equal(guards, one) if isinstance(one, Tensor) else one) for guards, one in found]
     known = [(guards, one) for guards, one in found if isinstance(one, Tensor)]
     if not known:
         return
@@ -235,6 +237,17 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
         others = [on for on, other in possible if not isinstance(other, Tensor) or other.device != one.device]
         may_be_apart = any(consistent(_lasting(guards), on) for on in others if not _is_later(on - guards))
         yield _Side(guards, one, operand, may_be_host, is_left, bool(others), may_be_apart, is_replaced)
+
+
+def _beside_what_is_equal(guards: Facts, value: Tensor) -> Tensor:
+    """A CPU tensor that is one where an open device is the CPU alone is on that device: `if table.device != self.device: table = table.to(self.device)`."""
+    for term, outcome in guards if value.device == HOST else ():
+        if outcome and term.op == "equal":
+            places = [one.place for one in term.args if isinstance(one, Device)]
+            opened = [place for place in places if isinstance(place, Term)]
+            if HOST in places and opened:
+                return replace(value, device=opened[0], implicit="")
+    return value
 
 
 def _lasting(guards: Facts) -> Facts:

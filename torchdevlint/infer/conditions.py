@@ -769,5 +769,6 @@ def residual(ctx: Context, guards: Iterable[tuple[Value, bool, Term]]) -> Facts 
         others = frozenset(found)
         if others and not any(_may_be(option, outcome) for own, option in value.options if consistent(own, others)):
             return None
-        found |= sides_of(value, outcome, asked)
+        left = one_of([(own - others, option) for own, option in value.options if consistent(own, others)])
+        found |= sides_of(left if isinstance(left, Term) else value, outcome, asked)
     return frozenset(found)
