@@ -858,9 +858,8 @@ class Analysis:
             if len(devices_of) > 1 and place != ref:  # `__enter__` and `__exit__`: nobody knows which was called last
                 ctx.heap[place] = ctx.heap[place].put("@device", NOWHERE)
         for key, content in ctx.heap[ref].fields.items() if is_module else ():
-            if not (
-                isinstance(key, str) and key.startswith("@")
-            ):  # `net.build(); net.cuda()`, also of what the constructor has built before
+            if not (isinstance(key, str) and key.startswith("@")):
+                # `net.build(); net.cuda()`, also of what the constructor has built before.
                 fresh = [one for one in alternatives(content) if isinstance(one, Ref) and one not in begun]
                 devices.carry(ctx, content if key not in made else one_of([(NO_FACTS, one) for one in fresh]), OWN_SELF)
         ctx.heap[FILES] = files  # what another method writes, it may write in another run of the program

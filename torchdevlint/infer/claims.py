@@ -424,9 +424,8 @@ def where_now(ctx: Context, value: Value) -> Value:
         return value
     made = value.origin.whole if value.origin is not None else None
     known = ctx.heap.get(ctx.holders.get(made)) if made is not None else None
-    if known is not None and value.device in _places_in(
-        known, value
-    ):  # most have not moved: this is asked of every claim
+    # Most have not moved, and this is asked of every claim.
+    if known is not None and value.device in _places_in(known, value):
         return value
     places: set[Place] = set()
     for one, rec in ctx.heap.items():

@@ -208,10 +208,9 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
 
 def as_test(ctx: Context, value: Value, facts: Facts) -> Value:
     """What a test of a value asks: of a list or dict that is filled on some paths alone, whether one of those was taken."""
-    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    if rec is None or presence.PRESENT not in rec.fields or "*" in rec.fields or rec.kind not in ("list", "dict"):
-        return value
-    several = presence.ways(rec, facts)
+    from torchdevlint.infer import reading
+
+    several = reading.ways(ctx, value, facts)
     return value if several is None else one_of([(guards, Const(bool(held))) for guards, held in several])
 
 
@@ -289,7 +288,7 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
         return Const(left in keys)
     if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
         field = "k", left.value
-        return presence.of_key(rec, field, ctx.facts) if field in presence.marks(rec) else Const(field in rec.fields)
+        return presence.is_there(rec, field, ctx.facts) if field in presence.marks(rec) else Const(field in rec.fields)
     return NUMBER
 
 
@@ -314,7 +313,10 @@ def _holds_something(ctx: Context, value: Ref) -> bool:
     What it holds in a loop it may not hold in the first turn: `if not self.cache: self.cache["mask"] = ...`.
     """
     rec = None if ctx.in_loop else ctx.heap.get(value)
-    return rec is not None and rec.kind in ("list", "dict") and any(isinstance(key, tuple) for key in rec.fields)
+    if rec is None or rec.kind not in ("list", "dict"):
+        return False
+    may_be_lacking = presence.marks(rec)
+    return any(isinstance(key, tuple) and key not in may_be_lacking for key in rec.fields)
 
 
 def _without_not(term: Term, outcome: bool) -> Guard:

@@ -511,10 +511,10 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Si
     if isinstance(first, Const) and ("k", first.value) in rec.fields and not is_partial(first.value):
         field = "k", first.value
         held = rec.at(field)
-        is_there = presence.of_key(rec, field, ctx.facts) if field in presence.marks(rec) else TRUE
+        is_there = presence.is_there(rec, field, ctx.facts) if field in presence.marks(rec) else TRUE
         if name == "pop":
             _drop(ctx, ref, rec, first)
-        otherwise = args[1] if len(args) > 1 else NONE if name == "get" else NOTHING
+        otherwise = args[1] if len(args) > 1 else NOTHING if name == "pop" else NONE
         found = one_of([(guards, held if one == TRUE else otherwise) for guards, one in options_of(is_there)])
         if name == "setdefault":
             ctx.put(ref, field, found)

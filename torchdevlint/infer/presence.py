@@ -63,9 +63,9 @@ def ways(rec: Rec, facts: _Guards) -> list[tuple[_Guards, dict[Any, Value]]] | N
     for key in sorted(keys) if rec.kind == "list" else keys:
         here = list(_outcomes(told[key], facts)) if key in told else _SURE
         found = [
-            (guards | own, {**held, key: rec.fields[key]} if is_there else held)
+            (guards | own, {**held, key: rec.fields[key]} if outcome else held)
             for guards, held in found
-            for own, is_there in here
+            for own, outcome in here
             if consistent(guards, own)
         ]
         if len(found) > _MOST_WAYS:
@@ -85,6 +85,6 @@ def _outcomes(there: Value, facts: _Guards) -> Iterator[tuple[_Guards, bool]]:
                 yield guards, False
 
 
-def of_key(rec: Rec, key: Any, facts: _Guards) -> Value:
+def is_there(rec: Rec, key: Any, facts: _Guards) -> Value:
     """Whether an item that may be lacking is there: a condition."""
-    return one_of([(guards, Const(is_there)) for guards, is_there in _outcomes(marks(rec)[key], facts)])
+    return one_of([(guards, Const(outcome)) for guards, outcome in _outcomes(marks(rec)[key], facts)])

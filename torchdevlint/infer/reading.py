@@ -480,6 +480,8 @@ def _item_of_object(
         several = ways(ctx, value) if rec.kind == "list" and type(k) is int else None
         if several is not None:
             return one_of([(guards, held[k]) for guards, held in several if -len(held) <= k < len(held)])
+        if rec.kind == "list" and PRESENT in rec.fields:
+            return element(ctx, value)  # filled in too many ways: nobody knows which item stands there
         if type(k) is int and k < 0 and "*" not in rec.fields:
             k += sum(1 for name in rec.fields if isinstance(name, tuple))
         if rec.kind == "dict" and (is_partial(k) or holds_partial(rec)):
@@ -716,21 +718,23 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
         several = ways(ctx, value)
         if several is not None and len(several) == 1:
             return several[0][1]
-        if not all(
-            _is_module(ctx, one) for one in rec.items.values()
-        ):  # a layer that may be lacking runs where it is there
+        # A layer that may be lacking runs where it is there.
+        if not all(_is_module(ctx, one) for one in rec.items.values()):
             return None
     keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))
     return [rec.fields[key] for key in keys] if keys or rec.kind == "list" else None
 
 
-def ways(ctx: Context, value: Value) -> list[tuple[Facts, list[Value]]] | None:
-    """What a list may hold, or the keys of a dict, each time under its conditions; None where that is not known, or the same on all paths."""
+def ways(ctx: Context, value: Value, facts: Facts | None = None) -> list[tuple[Facts, list[Value]]] | None:
+    """What a list may hold, or the keys of a dict, each time under its conditions; None where that is not known, or the same on all paths. `facts` hold, else
+    those of this point.
+    """
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or PRESENT not in rec.fields or "*" in rec.fields or rec.kind not in ("list", "dict"):
         return None
-    found = presence.ways(rec, ctx.facts)
+    found = presence.ways(rec, ctx.facts if facts is None else facts)
     if found is None:
+        ctx.analysis.hit("ways in which a container is filled")
         return None
     return [
         (guards, [of_key(key[1]) for key in held] if rec.kind == "dict" else list(held.values()))

@@ -201,9 +201,8 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
                 mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
             fields[key] = _joined_part(one_of(mine)) if recs[0][1].kind == "module" else one_of(mine)
     if recs[0][1].kind in ("list", "dict"):
-        is_of_turns = any(
-            term.op == FIRST for guards, _ in recs for term, _ in guards
-        )  # behind a loop its turns are done
+        # Behind a loop its turns are done.
+        is_of_turns = any(term.op == FIRST for guards, _ in recs for term, _ in guards)
         fields = with_marks(fields, joined(recs, TRUE if is_of_turns else FALSE))
     return fields
 

@@ -506,7 +506,8 @@ class Rec:
     """What a heap object holds. Treated as immutable.
 
     `kind`: "list", "dict", "object", "module", "frame", "generator", "manager" (infer/managers.py), or "overlay" (an object from outside: only what was written).
-    Fields: `.name` attributes, `("k", key)` items of a constant key, `*` the other items, `@device` where a module is.
+    Fields: `.name` attributes, `("k", key)` items of a constant key, `*` the other items, `@device` where a module is. Which items may be lacking
+    infer/presence.py tells.
     """
 
     __slots__ = ("cls", "fields", "kind")
