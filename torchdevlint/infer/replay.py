@@ -333,7 +333,9 @@ class Replay:
         told = _of_choice(facts)
         self.value(what.args[0])  # what is changed may be an object that this call makes
         made = self._made_under.get(told, ())
-        ctx, before = self.ctx, {place: rec for place, rec in self.ctx.heap.items() if place not in made}
+        ctx, before = self.ctx, dict(self.ctx.heap)
+        for place in made:
+            before.pop(place, None)
         self.value(what)
         ctx.heap = join_heaps([before, ctx.heap], [conditions.opposite(told), told])
 
