@@ -14,6 +14,38 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "an unknown model that a flag moves": """
+def build(cfg):
+    model = cfg.registry.get(cfg.name)(cfg)
+    if cfg.gpus:
+        model = model.cuda()
+    return model
+
+def run(cfg, rows):
+    model = build(cfg)
+    for row in rows:
+        x = torch.zeros(3, 3)
+        if cfg.gpus:
+            x = x.cuda()
+        model(x)
+""",
+    "an unknown model of each call": """
+from models import known, kind_of
+
+def load(path):
+    return known[kind_of(path)](width=3)
+
+def main():
+    model = load("a")
+    model(torch.zeros(2, 3))
+    held = nn.ModuleList([])
+    held.append(model)
+    if torch.cuda.is_available():
+        held.cuda()
+
+if __name__ == "__main__":
+    main()
+""",
     "the index of a device, which is -1 on the CPU": """
 def add(x):
     device = x.get_device()
@@ -370,6 +402,14 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "an unknown model that a flag moves, and not its input": """
+def run(cfg, rows):
+    model = cfg.registry.get(cfg.name)(cfg)
+    if cfg.gpus:
+        model = model.cuda()
+    for row in rows:
+        model(torch.zeros(3, 3))
+""",
     "a parameter of a module that nobody moved": """
 net = nn.Linear(3, 3)
 weight = net.weight
@@ -472,3 +512,23 @@ def test_what_a_flag_places_is_where_its_program_chose(case: str) -> None:
 @pytest.mark.parametrize("case", BROKEN)
 def test_what_no_side_places_is_told(case: str) -> None:
     assert told(BROKEN[case], "info")
+
+
+def test_nothing_comes_out_of_what_does_not_meet() -> None:
+    """Where the array would be given back the subtraction has failed already."""
+    text = """
+class Whitening:
+    def __init__(self, mean):
+        self.mean = torch.from_numpy(mean).view(1, -1)
+
+    def to_cuda(self):
+        self.mean = self.mean.cuda()
+
+    def apply(self, x):
+        is_array = not isinstance(x, torch.Tensor)
+        if is_array:
+            x = torch.from_numpy(x)
+        x = x - self.mean
+        return x.numpy() if is_array else x
+"""
+    assert told(text) == ["TDL505"]

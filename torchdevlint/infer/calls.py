@@ -29,9 +29,11 @@ from torchdevlint.infer.values import (
     HOST,
     NONE,
     NOTHING,
+    NOWHERE,
     NUMBER,
     TRUE,
     UNKNOWN,
+    UNMOVED,
     Bound,
     Cls,
     Const,
@@ -41,6 +43,7 @@ from torchdevlint.infer.values import (
     Func,
     OneOf,
     Partial,
+    Place,
     Rec,
     Ref,
     Site,
@@ -147,13 +150,20 @@ def call(
         if keywords.get("return_tensors") == _OF_TORCH:
             return opaque.encoded(ctx, function, site)
         if function is UNKNOWN:
-            return unknown(site)
+            return _made_by_nobody_known(ctx, site)
         if function.op == "attribute":
             if function.args[1] == "set_defaults":
                 options.remember(ctx, keywords)
             return tensors.open_method(ctx, function, list(args), keywords, site)
         return residual(ctx, function, args, keywords, site)
     return UNKNOWN
+
+
+def _made_by_nobody_known(ctx: Context, site: Site | None) -> Value:
+    """What an unknown function gives: another object each time, of which no move is known yet."""
+    made = unknown(site)
+    ctx.heap.pop(made, None)
+    return made
 
 
 def _callees(ctx: Context, options: Sequence[tuple[Facts, Value]]) -> Sequence[tuple[Facts, Value]]:
@@ -255,12 +265,25 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
     if receiver is not None:
         modules.register_buffer(ctx, receiver, list(args), keywords)  # as `self.name = tensor` does
         return NONE
-    place = opaque.placed(ctx, function)
+    several = opaque.placed(ctx, function)
+    if len(several) < 2:
+        return _open_call(ctx, function, several[0][1] if several else None, args, keywords, site)
+    found = []
+    for guards, place in several:
+        with ctx.under(guards):
+            found.append((guards, _open_call(ctx, function, place, args, keywords, site)))
+    return one_of(found)
+
+
+def _open_call(
+    ctx: Context, function: Value, place: Place | None, args: Arguments, keywords: Keywords, site: Site | None
+) -> Value:
+    """A call of something unknown, which was moved to `place` if it is a module; None, or a place that is none, where nobody has moved it."""
+    place = None if place in (HOST, NOWHERE, UNMOVED) else place
     if place is not None and site is not None:
         args = [samples.sample(ctx, one, site) for one in args]
-    if place is not None and ctx.mode == "summary" and any(map(waits, (function, *args, *keywords.values()))):
-        function = Term("moved", function, place, None)  # a caller who knows the module moves it before it is called
-    elif place is not None and site is not None and not opaque.is_pipeline(site):
+    is_left = ctx.mode == "summary" and any(map(waits, (function, *args, *keywords.values())))
+    if place is not None and site is not None and not is_left and not opaque.is_pipeline(site):
         return opaque.call(ctx, function, place, args, keywords, site)
     if ctx.mode != "summary" and site is not None and len(args) + len(keywords) > 1:
         given = [

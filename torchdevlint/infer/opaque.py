@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import claims, reading, tensors
 from torchdevlint.infer.host_libraries import ROOTS
-from torchdevlint.infer.state import PLACED
+from torchdevlint.infer.state import PLACED, Facts
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     BATCH_ENCODING,
     HOST,
     MANY,
     NOWHERE,
+    UNMOVED,
     DoubleStar,
     Ext,
     Place,
@@ -23,6 +24,8 @@ from torchdevlint.infer.values import (
     Term,
     Value,
     alternatives,
+    consistent,
+    places_of,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -32,15 +35,17 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 
-def placed(ctx: Context, function: Value) -> Place | None:
-    """Where something unknown is that was moved and is now called: no tensor can be called, so it is a module. None where it was not moved."""
+def placed(ctx: Context, function: Value) -> list[tuple[Facts, Place]]:
+    """Where something unknown is that was moved and is now called, and under which conditions: no tensor can be called, so it is a module."""
     if not isinstance(function, Term):
-        return None
+        return []
     rec = ctx.heap.get(function)
     place = rec.fields.get(PLACED) if rec is not None and rec.kind == "overlay" else None
     if place is None and function.op == "moved":
         place = function.args[1]
-    return None if place in (None, HOST, NOWHERE) else place
+    several = places_of(place) if place is not None else ()
+    here = [(guards, one) for guards, one in several if len(several) == 1 or consistent(guards, ctx.facts)]
+    return here if any(one not in (HOST, NOWHERE, UNMOVED) for _, one in here) else []
 
 
 def call(

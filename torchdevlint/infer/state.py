@@ -187,7 +187,7 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool, he
         is_lacking = len(mine) < len(recs)
         if not mine or (is_lacking and key == PLACED and all(value == HOST for _, value in mine)):
             fields.pop(key, None)  # that something unknown was moved to the CPU is no help where one path lacks it
-        elif key == "@device" and (not is_lacking or is_overlay):
+        elif key in ("@device", PLACED) and (not is_lacking or is_overlay):
             stays: list[tuple[Facts, Place]] = [(asked(guard), UNMOVED) for guard, rec in recs if key not in rec.fields]
             fields[key] = _joined_place(mine + stays)
         elif key == RENEWED:

@@ -24,6 +24,7 @@ from torchdevlint.infer.values import (
     NUMBER,
     TRUE,
     UNKNOWN,
+    UNMOVED,
     Bound,
     Cls,
     Const,
@@ -42,6 +43,7 @@ from torchdevlint.infer.values import (
     join,
     options_of,
     parts_of,
+    places_of,
     waits,
 )
 from torchdevlint.program import ir
@@ -495,7 +497,7 @@ def _placed(ctx: Context, value: Value, deep: int) -> Place | None:
     for one in (value, Term("attribute", value, "module")):  # what a wrapper of several devices holds
         fields = _fields(ctx, one)
         place = fields.get("@device", fields.get(PLACED))
-        if isinstance(place, (str, Term)):
+        if isinstance(place, (str, Term)) and all(there != UNMOVED for _, there in places_of(place)):
             return place
     if value.op == "moved":
         return value.args[1]  # type: ignore[no-any-return]

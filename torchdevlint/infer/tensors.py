@@ -388,10 +388,39 @@ def combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
     """What comes out of operands that share a device: on that of the first that is no zero-dimensional CPU tensor."""
 
     def result(values: list[Value]) -> Value:
-        given = [operand._replace(value=value) for operand, value in zip(operands, values, strict=True)]
+        together = _together(values)
+        if together is None:
+            return UNKNOWN
+        given = [operand._replace(value=value) for operand, value in zip(operands, together, strict=True)]
         return _combined(ctx, given, rank)
 
     return by_case([operand.value for operand in operands], result)
+
+
+def _together(values: list[Value]) -> list[Value] | None:
+    """What operands may be where the operation succeeds: all on the CPU, or none; None where it cannot, so that nothing comes out of it."""
+    sides = [{_side(one) for one in alternatives(value)} for value in values]
+    known = [side for side in sides if "" not in side]
+    common = frozenset.intersection(_SIDES, *known)
+    if common == _SIDES:
+        return values
+    return (
+        [join(*(one for one in alternatives(value) if _side(one) in common or not _side(one))) for value in values]
+        if common
+        else None
+    )
+
+
+def _side(value: Value) -> str:
+    """The side of a transfer where an operand certainly is; "" for what may be on both, as a CPU tensor without dimensions may."""
+    if not isinstance(value, Tensor):
+        return ""
+    if value.device == HOST:
+        return "" if value.rank in (0, None) else HOST
+    return ACCELERATOR if isinstance(value.device, str) and is_elsewhere(value.device) else ""
+
+
+_SIDES = frozenset((HOST, ACCELERATOR))
 
 
 def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
@@ -566,7 +595,10 @@ def _is_cut(part: Value) -> bool:
 def _result_of_binary(
     ctx: Context, operator: str, values: list[Value], site: Site | None, *, in_place: bool = False
 ) -> Value:
-    left, right = values
+    together = _together(values)
+    if together is None and not in_place:
+        return UNKNOWN
+    left, right = values = values if together is None else together
     several = [one for value in values for one in alternatives(value)]
     terms = [one for one in several if isinstance(one, Term) and one is not UNKNOWN]
     best, _ = _best(ctx, values)
