@@ -14,6 +14,16 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a wrapper of a module that a caller gives": """
+class Wrapper(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+def shown(module, x):
+    wrapper = Wrapper(module)
+    return torch.ones(3, device=list(wrapper.parameters())[0].device) + x.cuda()
+""",
     "an unknown model that a flag moves": """
 def build(cfg):
     model = cfg.registry.get(cfg.name)(cfg)

@@ -685,7 +685,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         first = args[0] if args else UNKNOWN
         if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
             return own[first.value]
-        one = join(*own.values()) if own else weights(rec)
+        one = join(*own.values()) if own else _weights_within(rec)
         if name in ("get_parameter", "get_buffer"):
             return one
         if name in ("parameters", "buffers"):
@@ -841,6 +841,13 @@ def held_by(
             if both:
                 found["*"] = join(*both)
     return found
+
+
+def _weights_within(rec: Rec) -> Value:
+    """The parameters of a module that has none of its own: one that a caller gave it may be anywhere, as long as they were not moved together."""
+    made = weights(rec)
+    holds_open = any(is_open(content) for content in rec.attributes.values())
+    return Tensor(NOWHERE, MANY) if holds_open and made.device == HOST else made
 
 
 def _first_parameter(ctx: Context, rec: Rec, deep: int = 4) -> Value | None:
