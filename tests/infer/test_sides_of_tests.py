@@ -14,6 +14,76 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a flag of two objects": """
+class Codec:
+    def __init__(self, config, centroids):
+        self.use_gpu = config.gpus > 0
+        self.centroids = centroids.cuda() if self.use_gpu else centroids.float()
+
+    def looked_up(self, codes, out_device):
+        return torch.cat([self.centroids[code].to(out_device) for code in codes.split(5)])
+
+class Indexer:
+    def __init__(self, config, rank):
+        self.config, self.rank = config, rank
+        self.use_gpu = self.config.gpus > 0
+
+    def run(self, rows):
+        return self.train(torch.zeros(4, 4), rows)
+
+    def train(self, centroids, rows):
+        if self.rank > 0:
+            return None
+        codec = Codec(self.config, centroids)
+        codes = torch.zeros(3, dtype=torch.long, device="cuda" if self.use_gpu else "cpu")
+        return codec.looked_up(codes, "cuda" if self.use_gpu else "cpu")
+""",
+    "what is made where one of two tensors is": """
+import numpy
+
+class Codec:
+    def __init__(self, config, centroids):
+        self.use_gpu = config.gpus > 0
+        self.centroids = centroids.cuda() if self.use_gpu else centroids.float()
+
+    def compress(self, rows):
+        packed = []
+        for row in rows.split(18):
+            if self.use_gpu:
+                row = row.cuda()
+            rest = row - self.looked_up(row, out_device=row.device)
+            packed.append(self.packed(rest).cpu())
+        return torch.cat(packed)
+
+    def packed(self, row):
+        return row if self.use_gpu else torch.as_tensor(numpy.packbits(numpy.asarray(row.flatten())))
+
+    def looked_up(self, codes, out_device):
+        found = []
+        for code in codes.split(20):
+            if self.use_gpu:
+                found.append(self.centroids[code.cuda().long()].to(out_device))
+            else:
+                found.append(self.centroids[code.long()].to(out_device))
+        return torch.cat(found)
+""",
+    "a truth value that is compared": """
+class Codec:
+    def __init__(self, config, centroids):
+        self.use_gpu = config.gpus > 0
+        if self.use_gpu > 0:
+            self.centroids = centroids.cuda()
+        else:
+            self.centroids = centroids.cpu()
+
+    def looked_up(self, codes):
+        if self.use_gpu == True:
+            return self.centroids[codes.cuda()]
+        return self.centroids[codes.cpu()]
+
+def compressed(config, codes):
+    return Codec(config, torch.randn(4, 4)).looked_up(codes)
+""",
     "a wrapper of a module that a caller gives": """
 class Wrapper(nn.Module):
     def __init__(self, module):
@@ -412,6 +482,18 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "a truth value that is compared, the other way": """
+class Codec:
+    def __init__(self, config, centroids):
+        self.use_gpu = config.gpus > 0
+        self.centroids = centroids.cuda() if self.use_gpu < 1 else centroids.cpu()
+
+    def looked_up(self, codes):
+        return self.centroids[codes.cuda()] if self.use_gpu else self.centroids[codes.cpu()]
+
+def compressed(config, codes):
+    return Codec(config, torch.randn(4, 4)).looked_up(codes)
+""",
     "an unknown model that a flag moves, and not its input": """
 def run(cfg, rows):
     model = cfg.registry.get(cfg.name)(cfg)

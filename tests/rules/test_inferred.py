@@ -35,9 +35,11 @@ def test_a_finding_is_raised_where_a_caller_breaks_its_claim() -> None:
 
 
 @pytest.mark.parametrize(
-    ("test", "severity"), [("other.gpu", Severity.WARNING), ("True", Severity.ERROR)], ids=["a branch", "every path"]
+    ("test", "code", "severity"),
+    [("other.gpu", "TDL504", Severity.WARNING), ("True", "TDL505", Severity.ERROR)],
+    ids=["a branch", "every path"],
 )
-def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, severity: Severity) -> None:
+def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, code: str, severity: Severity) -> None:
     text = f"""
     def run(other):
         bias = torch.zeros(3)
@@ -49,7 +51,7 @@ def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, severity: Sev
 
     run(2)
     """
-    (finding,) = found(text, "TDL505", "info")
+    (finding,) = found(text, code, "info")
     assert finding.severity is severity
 
 

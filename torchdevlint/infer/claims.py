@@ -111,10 +111,12 @@ def claim(
     if ctx.mode != "summary" and recorder is None and not any(sides):
         return  # no tensor at all, and nobody who may know of one
     is_pending = any(_is_pending(ctx, operand) for operand in operands)
-    met = True
+    met, is_left = True, False
     if kind == "host":
         for side in sides[0]:
-            if _is_reached(ctx, side, side) and (side.operand.role != LEAF or side.tensor.leaf == "copied"):
+            if _is_left_to_callers(ctx, side.guards):
+                is_left = True
+            elif _is_reached(ctx, side, side) and (side.operand.role != LEAF or side.tensor.leaf == "copied"):
                 _judge_host(ctx, side, site, chain, weak=weak)
         if chain and sides[0] and all(side.tensor.device == HOST for side in sides[0]):
             ctx.analysis.heard.met.add((site, None))
@@ -123,13 +125,15 @@ def claim(
         for first, second in _apart(sides):
             for a in first:
                 for b in second:
-                    if consistent(a.guards, b.guards) and _is_reached(ctx, a, b):
+                    if _is_left_to_callers(ctx, a.guards | b.guards):
+                        is_left = True
+                    elif consistent(a.guards, b.guards) and _is_reached(ctx, a, b):
                         met = _judge(ctx, kind, a, b, site, chain, weak=weak) and met
     if ctx.mode != "root" and chain and kind == "same":
         for several in sides:
             ctx.analysis.heard.met |= {(site, origin) for origin in _brought_elsewhere(several)}
-    if ctx.mode == "summary" and is_pending:
-        if kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
+    if ctx.mode == "summary" and (is_pending or is_left):
+        if is_left or kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
             left = (_as_placed(ctx, handed.on(ctx, operand)) for operand in operands)
             ctx.emit(Claim(kind, tuple(left), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
@@ -139,7 +143,12 @@ def claim(
             if side.tensor.device == HOST:
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
-        recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
+        recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending or is_left)
+
+
+def _is_left_to_callers(ctx: Context, guards: Facts) -> bool:
+    """True where a caller knows more of the conditions: whether two of them hold together, as `args.gpu > 0` and the flag that an object made of it."""
+    return ctx.mode == "summary" and ctx.choice is None and any(term.waits for term, _ in ctx.facts | guards)
 
 
 def returned(ctx: Context, value: Value, body: ir.Body) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from torchdevlint.infer import presence
 from torchdevlint.infer.host_libraries import ROOTS
@@ -327,7 +327,29 @@ def _without_not(term: Term, outcome: bool) -> Guard:
         name, is_turned, is_same = _AS_LESS[operator]
         left, right = (right, left) if is_turned else (left, right)
         term, outcome = Term("binary", name, left, right), outcome is is_same
+    compared = _compared_truth(term)
+    if compared is not None:
+        return _without_not(compared[0], outcome is compared[1])
     return _without_length(term, outcome)
+
+
+def _compared_truth(term: Term) -> Guard | None:
+    """What `flag > 0` and `flag == True` ask where `flag` is a truth value: the flag itself, and whether the outcome is the same."""
+    if term.op not in ("binary", "equal"):
+        return None
+    operator, left, right = term.args if term.op == "binary" else ("eq", *term.args)
+    if (operator, left) == ("lt", ZERO) and _is_truth(right):
+        return right, True
+    if (operator, right) == ("lt", Const(1)) and _is_truth(left):
+        return left, False
+    if operator == "eq" and _is_truth(left) and right in (ZERO, Const(1)):  # as True and False are
+        return left, right == Const(1)
+    return None
+
+
+def _is_truth(value: Value) -> TypeGuard[Term]:
+    """True for what is True or False, and not only taken as one: a comparison, `not x`, `isinstance(x, int)`."""
+    return isinstance(value, Term) and (value.op in _TRUTHS or (value.op == "binary" and value.args[0] in _COMPARISONS))
 
 
 def _without_length(term: Term, outcome: bool) -> Guard:
@@ -341,6 +363,7 @@ def _without_length(term: Term, outcome: bool) -> Guard:
     return term, outcome
 
 
+_TRUTHS = frozenset({"not", "equal", "isinstance", "is_none", "contains", "is_cuda"})
 # How a comparison is said by `<` or `==`: the operator, whether its operands change places, whether the outcome is the same.
 _AS_LESS = {
     "ne": ("eq", False, False),
@@ -348,6 +371,7 @@ _AS_LESS = {
     "le": ("lt", True, False),
     "ge": ("lt", False, False),
 }
+_COMPARISONS = frozenset({"lt", "eq", *_AS_LESS})
 
 
 def asks_for_cuda(term: Term) -> bool:

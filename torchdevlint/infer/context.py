@@ -34,6 +34,7 @@ from torchdevlint.infer.values import (
     consistent,
     join,
     one_of,
+    options_of,
     waits,
 )
 
@@ -312,7 +313,7 @@ class Context:
         """Leaves something to the callers, where one of them may decide it."""
         if self.mode != "summary" or self.mute:
             return
-        is_open = any(waits(operand.value) for operand in what.operands) if isinstance(what, Claim) else what.waits
+        is_open = self._is_open_claim(what) if isinstance(what, Claim) else what.waits
         if not is_open and not (self.unit.sets_default and isinstance(what, Claim)):
             return
         if isinstance(what, Term) and what.op == "call":
@@ -334,6 +335,13 @@ class Context:
                 self._changed[_target_of(what)] = event
         else:
             self.analysis.hit("events of a summary")
+
+    def _is_open_claim(self, claim: Claim) -> bool:
+        """True where a caller knows more of an operand, or of a condition that the claim is under."""
+        guards = [self.facts, *(guards for operand in claim.operands for guards, _ in options_of(operand.value))]
+        return any(waits(operand.value) for operand in claim.operands) or any(
+            term.waits for facts in guards for term, _ in facts
+        )
 
     def _is_done_again(self, event: tuple[Facts, Claim | Term]) -> bool:
         """True for what has been undone since: `up(net); down(net); up(net)`."""

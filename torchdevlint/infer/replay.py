@@ -528,6 +528,23 @@ class Replay:
         return replace(here, rank=rank, like=waiting[0] if waiting else None)
 
     def _placed(self, value: Tensor) -> Value:
+        cases = self._cases_of(value.device)
+        if not cases:
+            return self._placed_at(value)
+        return one_of([(guards, self._placed_at(value, there)) for guards, there in cases])
+
+    def _cases_of(self, place: Place) -> list[tuple[Facts, Place]]:
+        """Where a tensor of the summary is, for each of the conditions that decide it; none where one place says it."""
+        read = _DEVICES.get(place.op) if isinstance(place, Term) else None
+        several = options_of(self.value(place.args[0])) if read is not None and isinstance(place, Term) else ()
+        if read is None or len(several) < 2 or not all(guards for guards, _ in several):
+            return []
+        cases = [(guards, read(self.ctx, one)) for guards, one in several]
+        is_of_tensor = any(isinstance(there, Term) and there.op in ("device_of", "own") for _, there in cases)
+        return cases if is_of_tensor and len({there for _, there in cases}) > 1 else []
+
+    def _placed_at(self, value: Tensor, there: Place | None = None) -> Value:
+        """A tensor of the summary where its device is here; at `there` if that is given."""
         ctx, place = self.ctx, value.device
         if not isinstance(place, Term):
             if value.implicit == "default" and place == HOST:
@@ -537,7 +554,7 @@ class Replay:
             return value
         if place.op == "device_of" and self.value(place.args[0]) == NOTHING:
             return NOTHING
-        here = self.place(place)
+        here = self.place(place) if there is None else there
         if here == DEFAULT:  # `device=None`
             made = tensors.made(ctx, value.origin, value.rank)
             return Tensor(made.device, made.rank, made.origin, made.implicit, value.follows, value.kept)
@@ -669,6 +686,12 @@ _DOES = frozenset(  # once for each call
 )
 
 _AS_IT_IS = nullcontext()
+
+# What says where something is, by its operation: the device that a value names, and that of a value.
+_DEVICES: dict[str, Callable[[Context, Value], Place]] = {
+    "as_device": devices.as_device,
+    "device_of": devices.device_of,
+}
 
 # How a value of a summary is made into one here, by its type, terms aside; a value of any other type is the same for each call.
 _VALUES: dict[type, Callable[[Replay, Any], Value]] = {

@@ -279,7 +279,8 @@ def _joined_place(several: list[tuple[Facts, Place]]) -> Place:
         left = places_of(place) if place is not None else ()
         if place is not None and (len(left) == 1 or all(guards for guards, _ in left)):
             return place
-    return cast("Place", joined_mark([place for _, place in several if place != UNMOVED]))
+    moved = [place for _, place in several if place != UNMOVED]
+    return cast("Place", joined_mark(moved)) if moved else UNMOVED
 
 
 @dataclass(frozen=True, slots=True)
