@@ -14,6 +14,17 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "an array, or a tensor where the other one is": """
+import numpy
+
+def one_hot(labels, count):
+    if isinstance(labels, torch.Tensor):
+        return torch.zeros((count, 3), device=labels.device)
+    return numpy.zeros((count, 3))
+
+def stacked(source, data):
+    return numpy.vstack((data, one_hot(source.labels(), 3)))
+""",
     "a flag of two objects": """
 class Codec:
     def __init__(self, config, centroids):

@@ -575,11 +575,15 @@ class Analysis:
             self.passed |= one.passed
             self.bounds += one.bounds
             for fault in one.told:
-                # what the program itself does is known: it calls the function in another state than the one that its end leaves
-                if not (one is heard and fault.verdict == "broken" and self._is_met(fault, self.shown)):
+                if not (one is heard and fault.verdict == "broken" and self._is_run_again(fault)):
                     self._keep(fault)
         self.bounds += self.unit.bounds
         return self
+
+    def _is_run_again(self, fault: Fault) -> bool:
+        """True for what the program itself does: it calls the function in another state than the one that its end leaves."""
+        is_program = fault.entry is not None and fault.entry.name in self.unit.programs
+        return self._is_met(fault, self.shown) or (is_program and (fault.site, None) in self.shown)
 
     def summaries_reached(self) -> dict[ir.Body, Summary]:
         """The summaries of this file's functions that its own module and roots asked for, whoever else has asked for others."""

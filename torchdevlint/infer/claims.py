@@ -490,6 +490,8 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...], 
         met = replace(side.tensor, device=as_chosen(place))
         fault = Fault("broken", "host", site, None, met, roles, chain, sometimes=sometimes, may_differ=may_differ)
         ctx.analysis.report(_told_of(ctx, fault, side), ctx)
+    elif side.varies:
+        return  # what somebody from outside gives may be an array as well
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
         if place.op == "as_device" or place.args == ("self",) or (place.op in ("own", "near") and is_method):

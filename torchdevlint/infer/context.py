@@ -183,7 +183,8 @@ class Context:
                 rec = self.heap.get(one) or Rec("overlay")
                 if rec.kind == "overlay" and self.mode == "summary" and key not in rec.fields:
                     self._take_before(one, key)
-                kept = join(rec.fields[key], content) if several and key in rec.fields else content
+                is_mark = isinstance(key, str) and key[:1] == "@"
+                kept = join(rec.fields[key], content) if several and key in rec.fields and not is_mark else content
                 if CELL in rec.fields and (key == "*" or isinstance(key, tuple)):
                     rec = rec.without(CELL)
                 if PRESENT in rec.fields and (key == "*" or isinstance(key, tuple)):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, containers, devices, opaque, paths, reading, samples, tensors
-from torchdevlint.infer.state import NO_FACTS, OF_DATA, is_moved
+from torchdevlint.infer.state import NO_FACTS, OF_DATA, Facts, is_moved
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     FALSE,
@@ -49,6 +49,7 @@ from torchdevlint.infer.values import (
     join,
     one_of,
     options_of,
+    places_of,
     unknown,
     waits,
 )
@@ -486,10 +487,17 @@ def _is_of_transformers(rec: Rec) -> bool:
 
 def _call_model(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module with weights: once it was moved it wants its inputs where it is, as far as one can tell, and gives its outputs there."""
-    place: Place = rec.fields.get("@device", NOWHERE)
-    if place in (HOST, NOWHERE) or site is None or opaque.is_pipeline(site):
+    if site is None or opaque.is_pipeline(site):
         return unknown(site)
-    return opaque.call(ctx, ref, place, [samples.sample(ctx, one, site) for one in args], keywords, site)
+    found: list[tuple[Facts, Value]] = []
+    for guards, place in places_of(rec.fields.get("@device", NOWHERE)):
+        if place in (HOST, NOWHERE):
+            found.append((guards, unknown(site)))
+            continue
+        with ctx.under(guards):
+            given = [samples.sample(ctx, one, site) for one in args]
+            found.append((guards, opaque.call(ctx, ref, place, given, keywords, site)))
+    return one_of(found)
 
 
 _MOST_APPLIED = 12

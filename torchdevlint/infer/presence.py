@@ -60,7 +60,7 @@ def ways(rec: Rec, facts: _Guards) -> list[tuple[_Guards, dict[Any, Value]]] | N
     told = marks(rec)
     keys = [key for key in rec.fields if isinstance(key, tuple)]
     found: list[tuple[_Guards, dict[Any, Value]]] = [(frozenset(), {})]
-    for key in sorted(keys) if rec.kind == "list" else keys:
+    for key in sorted(keys, key=_position) if rec.kind == "list" else keys:
         here = list(_outcomes(told[key], facts)) if key in told else _SURE
         found = [
             (guards | own, {**held, key: rec.fields[key]} if outcome else held)
@@ -71,6 +71,11 @@ def ways(rec: Rec, facts: _Guards) -> list[tuple[_Guards, dict[Any, Value]]] | N
         if len(found) > _MOST_WAYS:
             return None
     return found
+
+
+def _position(key: tuple[Any, ...]) -> float:
+    """Where an item of a list stands; what has a name, as in a parameter list, stands behind."""
+    return key[1] if isinstance(key[1], int) else float("inf")
 
 
 _SURE: list[tuple[_Guards, bool]] = [(frozenset(), True)]
