@@ -18,10 +18,12 @@ from torchdevlint.facts.values import UNKNOWN as NO_VALUE
 from torchdevlint.facts.values import Value as View
 from torchdevlint.facts.values import join as joined
 from torchdevlint.infer import annotated, classes
+from torchdevlint.infer import modules as placing
 from torchdevlint.infer.devices import MOVED
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.values import (
     BATCH_ENCODING,
+    HOST,
     NOWHERE,
     UNKNOWN,
     Cls,
@@ -30,6 +32,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     OneOf,
+    Place,
     Rec,
     Ref,
     Site,
@@ -387,7 +390,19 @@ class Views(Made):
 
     def _module_place(self, rec: Rec) -> Spelled:
         moved = rec.fields.get(MOVED)
-        return self.spelled(rec.fields.get("@device", NOWHERE), moved if isinstance(moved, Site) else None)
+        return self.spelled(self._place_within(rec), moved if isinstance(moved, Site) else None)
+
+    def _place_within(self, rec: Rec) -> Place:
+        """Where a module is: on the CPU, where it was made, if its parts were not moved one by one."""
+        place: Place = rec.fields.get("@device", NOWHERE)
+        if place != HOST or self.walk is None:
+            return place
+        ctx = self.walk.ctx
+        saved, ctx.heap = ctx.heap, self.heap
+        try:
+            return placing.place_within(ctx, rec)
+        finally:
+            ctx.heap = saved
 
     def _term(self, term: Term, nested: int) -> View:
         if term is UNKNOWN:

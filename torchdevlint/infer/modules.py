@@ -428,7 +428,7 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site:
             return ctx.call(inner, args, keywords, site)
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
-        place = held.fields.get("@device", NOWHERE)
+        place = place_within(ctx, held)
         if name != AVERAGED:
             args = [_scattered(ctx, one, place, site, (at,)) for at, one in enumerate(args)]
             keywords = {key: _scattered(ctx, one, place, site, (key,)) for key, one in keywords.items()}
@@ -856,6 +856,25 @@ def _weights_within(rec: Rec) -> Value:
     made = weights(rec)
     holds_open = any(is_open(content) for content in rec.attributes.values())
     return Tensor(NOWHERE, MANY) if holds_open and made.device == HOST else made
+
+
+def place_within(ctx: Context, rec: Rec, deep: int = 4) -> Place:
+    """Where the parameters of a module are, which is not where it was made if its parts were moved one by one."""
+    first = _first_parameter(ctx, rec)
+    if first is not None:
+        return devices.device_of(ctx, first)
+    place: Place = rec.fields.get("@device", NOWHERE)
+    if place != HOST:
+        return place
+    held = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*" or key[:1] == "."]
+    places: set[Place] = set()
+    for one, inner in (pair for content in held for pair in ctx.each(content)):
+        if inner is not None and inner.kind == "module":
+            if not _is_without_parameters(ctx, inner):
+                places.add(place_within(ctx, inner, deep - 1) if deep else NOWHERE)
+        elif is_open(one):
+            places.add(NOWHERE)  # it may be a module
+    return place if not places else places.pop() if len(places) == 1 else NOWHERE
 
 
 def _first_parameter(ctx: Context, rec: Rec, deep: int = 4) -> Value | None:
