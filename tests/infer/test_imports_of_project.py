@@ -571,3 +571,19 @@ Gan().fit(torch.zeros(3))
 def test_a_base_of_another_file_calls_what_a_class_overrides(tmp_path: Path, move: str, is_told: bool) -> None:
     files = {"base.py": BASE, "main.py": DERIVED.format(move=move)}
     assert any(verdict == "broken" for _, _, verdict in told(tmp_path, files, "main.py")) == is_told
+
+
+def test_a_decorator_is_one_of_the_file_that_defines_the_function(tmp_path: Path) -> None:
+    """An import binds what the definition has made: none of the functions that happen to stand where the decorator stands in the other file."""
+    models = """import torch
+from unseen import Registry
+
+MODELS = Registry("models")
+
+@MODELS.register()
+def build(**options):
+    return torch.nn.Linear(3, 3, **options)
+"""
+    helpers = "".join(f"def helper_{n}(x):\n    return [x]\n\n" for n in range(20))
+    main = f"import torch\n{helpers}from models import build\nnet = build()\nprint(net(torch.ones(3, 3).cuda()))\n"
+    assert told(tmp_path, {"models.py": models, "main.py": main}, "main.py") == [(64, "TDL401", "broken")]

@@ -568,17 +568,22 @@ class Evaluation:
     def store(self, op: ir.Store) -> None:
         """Binds a name."""
         value, name = self._get(op.value), op.name
-        if isinstance(value, Func) and value.body.name == name and value.body.decorators:
+        if isinstance(value, Func) and value.body.decorators and self._is_defined_by(op, value.body):
             value = self._decorated(value)
             if self.body.kind == "module" and isinstance(value, Func):
                 self.unit.decorated[name] = value
-        elif isinstance(value, Cls) and value.cls.name == name and value.cls.body.decorators:
+        elif isinstance(value, Cls) and value.cls.body.decorators and self._is_defined_by(op, value.cls.body):
             value = self._decorate_class(value)
             if self.body.kind == "module":
                 self.unit.decorated[name] = value
         if isinstance(value, (Tensor, Term)) and "@" not in name:
             self.ctx.bound.setdefault((self.body, value), []).append(op)
         self._bind(name, value)
+
+    def _is_defined_by(self, op: ir.Store, body: ir.Body) -> bool:
+        """True for the name that a definition binds, whose decorators are values of this body; an import of it is none."""
+        is_definition = isinstance(Lookup.of(self.body).definition(op.value), (ir.MakeFunction, ir.MakeClass))
+        return is_definition and body.parent is self.body and body.name == op.name
 
     def _bind(self, name: str, value: Value) -> None:
         body, ctx = self.body, self.ctx

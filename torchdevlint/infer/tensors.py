@@ -778,7 +778,10 @@ def claim_arrays(ctx: Context, values: Sequence[Value], site: Site | None, *, in
 def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
     if rank is None or rank < 0:
         if all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts):
-            return rank if rank is None else MANY
+            if rank is None:
+                return rank
+            numbers = sum(isinstance(part, Tensor) and part.rank in (0, None) for part in parts)  # or what may be one
+            return at_least(max(least(rank) - numbers, 0)) if numbers else MANY
         # A slice leaves its dimension, and an array gives its own, whatever the other indices take away.
         left = sum(isinstance(part, SliceValue) or part == NONE for part in parts) + any(map(is_array, parts))
         if any(isinstance(part, (Tensor, Term, OneOf)) for part in parts):
