@@ -18,8 +18,8 @@ PLACED_BY_FLAG = {
 import numpy
 
 class Scheduler:
-    def __init__(self):
-        self.table = torch.cumprod(torch.linspace(0, 1, 50), dim=0)
+    def __init__(self, betas):
+        self.table = torch.cumprod(torch.tensor(betas), dim=0)
 
     def set_steps(self, count):
         self.steps = torch.from_numpy(numpy.asarray(list(range(count)))[::-3].copy())
@@ -27,7 +27,7 @@ class Scheduler:
     def step(self, output, at):
         return output * self.table[at].sqrt()
 
-scheduler = Scheduler()
+scheduler = Scheduler(numpy.linspace(0, 1, 50))
 scheduler.set_steps(9)
 x = torch.ones(3, device="cuda")
 for at in scheduler.steps:
