@@ -124,6 +124,12 @@ def outermost(ctx: Context, tensor: Tensor) -> Site | None:
     if tensor.origin is None:
         return None
     made = tensor.origin.whole
+    if made not in ctx.outermost:  # one fault is met in many ways, and this looks at all objects
+        ctx.outermost[made] = _outermost(ctx, made)
+    return ctx.outermost[made]
+
+
+def _outermost(ctx: Context, made: Site) -> Site | None:
     holders: dict[Ref, Ref] = {}
     for holder, rec in ctx.heap.items():
         if rec.kind in _HOLDERS:
