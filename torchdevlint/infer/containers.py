@@ -478,7 +478,7 @@ def _last_entry(ctx: Context, ref: Ref, rec: Rec, is_last: Value, value: Value) 
 def _view(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value, site: Site | None) -> dict[Any, Value]:
     """What a view of a dict gives, in the order in which its keys were put in."""
     known = [(of_key(key[1]), content) for key, content in rec.fields.items() if isinstance(key, tuple)]
-    is_known = 0 < len(known) <= _MOST_ITEMS and "*" not in rec.fields
+    is_known = 0 < len(known) <= reading.MOST_SHORT_TURNS and "*" not in rec.fields
     if PRESENT in rec.fields and is_known:
         return {"*": _pairs(rec, site) if name == "items" else value if name == "values" else reading.element(ctx, ref)}
     if name == "items":

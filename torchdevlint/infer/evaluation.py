@@ -214,7 +214,7 @@ class Evaluation:
 
     def _component(self, blocks: Sequence[int], at: _Pass) -> None:
         """The blocks of an outermost loop, or a block that stands in none."""
-        items = self._known_items(blocks[0]) if len(blocks) > 1 else None
+        items = self._known_items(blocks[0], blocks) if len(blocks) > 1 else None
         if items is not None:
             self._item_by_item(blocks, items, at)
             return
@@ -271,9 +271,9 @@ class Evaluation:
         place = 0
         while place < len(blocks):
             number = blocks[place]
-            items = self._known_items(number) if place else None
+            inside = [other for other in blocks[place:] if number in self.body.blocks[other].loops] if place else []
+            items = self._known_items(number, inside) if inside else None
             if items is not None:
-                inside = [other for other in blocks[place:] if number in self.body.blocks[other].loops]
                 self._item_by_item(inside, items, at)
                 place += len(inside)
                 continue
@@ -304,7 +304,7 @@ class Evaluation:
         others = [other for other in self._cfg.predecessors[number] if inside is None or other in inside]
         return [state for other in others for state in self._along(other, number, at)]
 
-    def _known_items(self, header: int) -> list[Value] | None:
+    def _known_items(self, header: int, blocks: Sequence[int]) -> list[Value] | None:
         """What a `for` loop or comprehension goes over item by item: all is known, and is more than numbers; None for any other block."""
         turn = self._cfg.iterations.get(header)
         comprehension, _ = self._cfg.comprehensions.get(header, (None, 0))
@@ -312,7 +312,8 @@ class Evaluation:
             self._gathered.pop(comprehension, None)
         if turn is None or turn.is_async or not (turn.is_of_statement or comprehension is not None):
             return None
-        return reading.one_by_one(self.ctx, self.registers.get(turn.iterable, UNKNOWN))
+        operations = sum(len(self.body.blocks[number].ops) for number in blocks)
+        return reading.one_by_one(self.ctx, self.registers.get(turn.iterable, UNKNOWN), operations)
 
     def _item_by_item(self, blocks: Sequence[int], items: list[Value], at: _Pass) -> None:
         """A loop over known items: each turn begins with what the one before has left."""

@@ -742,16 +742,22 @@ def _may_be_tensor(value: Value) -> bool:
     return any(isinstance(one, (Tensor, Term)) for one in alternatives(value))
 
 
-def _set_training(ctx: Context, value: Value, mode: Value, deep: int = 6) -> None:
-    """`module.eval()` and `module.train()`, which tell the submodules as well."""
-    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    if rec is None or rec.kind != "module" or not deep:
-        return
-    for key, content in rec.fields.items():
-        if isinstance(key, tuple) or key == "*" or key.startswith("."):
-            for one in alternatives(content):
-                _set_training(ctx, one, mode, deep - 1)
-    ctx.put(value, _TRAINING, mode)
+def _set_training(ctx: Context, module: Value, mode: Value, deep: int = 6) -> None:
+    """`module.eval()` and `module.train()`, which tell the submodules as well, each once: a part may be held in many ways."""
+    told: dict[Ref, Rec] = {}
+    stage = [module]
+    for _ in range(deep):
+        held: list[Value] = []
+        for value in stage:
+            rec = ctx.heap.get(value) if isinstance(value, Ref) and value not in told else None
+            if rec is None or rec.kind != "module" or not isinstance(value, Ref):
+                continue
+            told[value] = rec
+            parts = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*" or key[:1] == "."]
+            held += [one for content in parts for one in alternatives(content) if isinstance(one, Ref)]
+        stage = held
+    for value in reversed(told):
+        ctx.put(value, _TRAINING, mode)
 
 
 @contextmanager

@@ -79,6 +79,8 @@ if TYPE_CHECKING:
 _OF_LAYERS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList", "torch.nn.Sequential"})
 _BY_NAME = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})  # a loop over these gives names
 _MOST_TURNS = 8  # of a loop over known items that are run one by one
+MOST_SHORT_TURNS = 32  # ... of a short loop, as one that moves each of the models in a dict
+_MOST_OPERATIONS = 400  # ... of all turns together
 MOST_NUMBERED = 3  # ... over numbers, which few loops ask for more than how often to run
 
 
@@ -783,12 +785,16 @@ def turns(ctx: Context, value: Value) -> list[Value] | None:
     return [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
 
 
-def one_by_one(ctx: Context, value: Value) -> list[Value] | None:
-    """What a loop that is run item by item goes over: all is known, there are few, and they are more than numbers; None for anything else."""
+def one_by_one(ctx: Context, value: Value, operations: int = _MOST_OPERATIONS) -> list[Value] | None:
+    """What a loop that is run item by item goes over: all is known, there are few, and they are more than numbers; None for anything else.
+
+    `operations`: of one turn; the shorter the loop, the more turns are followed.
+    """
     known = turns(ctx, value)
     if known is None:
         return None
-    most = MOST_NUMBERED if all(map(_is_number, known)) else _MOST_TURNS
+    short = min(MOST_SHORT_TURNS, _MOST_OPERATIONS // max(operations, 1))
+    most = MOST_NUMBERED if all(map(_is_number, known)) else max(_MOST_TURNS, short)
     return known if 0 < len(known) <= most else None
 
 
