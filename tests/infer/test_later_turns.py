@@ -148,3 +148,23 @@ def test_what_stays_on_the_cpu_on_purpose_is_not_told_of() -> None:
     text = "import torch\nfrom torch import nn\n" + BESIDE
     [found] = [one for one in check_source(text, "a.py") if one.code == "TDL401"]
     assert text.splitlines()[found.span.start.row - 1].strip() == "model.cpu()"
+
+
+@pytest.mark.parametrize("offload", ["True", "False"])
+def test_what_a_flag_moves_for_the_next_turn_a_caller_decides(offload: str) -> None:
+    text = f"""
+import torch
+from torch import nn
+
+def run(items, offload):
+    model = nn.Linear(3, 3).cuda()
+    for item in items:
+        out = model(item.cuda())
+        if offload:
+            model.cpu()
+    return out
+
+print(run([torch.ones(3, 3), torch.ones(3, 3)], {offload}))
+"""
+    codes = [finding.code for finding in check_source(text) if finding.code != "TDL801"]
+    assert codes == (["TDL401"] if offload == "True" else [])

@@ -14,6 +14,17 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a model that is sharded": """
+from torch.distributed.fsdp import fully_shard
+
+def run(model, inputs, mesh):
+    fully_shard(model, mesh=mesh)
+    return model(inputs)
+
+def main(mesh, inputs):
+    model = nn.Linear(8, 8)
+    return run(model, inputs.cuda(), mesh)
+""",
     "an element of a table under an index that may be a number": """
 import numpy
 

@@ -596,6 +596,17 @@ def _part(ctx: Context, value: Value, position: int) -> Value:
     return reading.item(ctx, value, Const(position)) if is_sequence else reading.element(ctx, value)
 
 
+def bare(ctx: Context, function: Cls, site: Site | None, tag: object) -> Ref:
+    """What `object.__new__(cls)` gives: a module is one before its constructor is run."""
+    if not classes.is_module(ctx.analysis, function.cls):
+        return ctx.new(site, "object", function, {}, tag=tag)
+    default = ctx.default()
+    fields: dict[Any, Any] = {"@device": HOST if default is None else default, "@origin": site}
+    if default is None:
+        fields["@implicit"] = True
+    return ctx.new(site, "module", function, fields, tag=tag)
+
+
 def construct(
     ctx: Context, function: Cls, args: Arguments, keywords: Keywords, site: Site | None, *, is_raw: bool = False
 ) -> Value:
@@ -607,14 +618,7 @@ def construct(
         return call(ctx, caller, args, keywords, site)
     if classes.is_enum(analysis, cls) and len(args) == 1 and not keywords:
         return _member(ctx, function, args[0], site)
-    is_module = classes.is_module(analysis, cls)
-    fields: dict[Any, Any] = {}
-    if is_module:
-        default = ctx.default()
-        fields = {"@device": HOST if default is None else default, "@origin": site}
-        if default is None:
-            fields["@implicit"] = True
-    ref = ctx.new(site, "module" if is_module else "object", function, fields, tag=cls)
+    ref = bare(ctx, function, site, cls)
     maker = classes.attribute_of(ctx, function, "__new__", None)
     if isinstance(maker, Func):
         made = call(ctx, maker, [function, *args], keywords, site)

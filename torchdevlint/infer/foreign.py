@@ -171,16 +171,16 @@ def _of_module(ctx: Context, name: str, args: Args, keywords: Keywords, site: Si
 def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
     if name in _MAKE and args:
-        from torchdevlint.infer.calls import construct, fill_tuple, residual
+        from torchdevlint.infer.calls import bare, construct, fill_tuple, residual
 
         if name == "builtins.type.__call__" and isinstance(args[0], Cls):
             return construct(ctx, args[0], args[1:], keywords, site, is_raw=True)
         if len(args) == 4 and ctx.class_made is not None:
             return ctx.class_made
         if isinstance(args[0], Cls):
-            bare = ctx.new(site, "object", args[0], {}, tag="new")
-            fill_tuple(ctx, bare, args[0], args[1:], keywords, site)
-            return bare
+            raw = bare(ctx, args[0], site, "new")
+            fill_tuple(ctx, raw, args[0], args[1:], keywords, site)
+            return raw
         if is_open(args[0]) and ctx.mode == "summary":
             return residual(ctx, Ext(name), args, keywords, site)
     if ctx.stubs.is_given(name):

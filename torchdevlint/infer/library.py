@@ -813,6 +813,18 @@ def _apply_of_module(call: Call) -> Value:
     return call.at(0)
 
 
+def _fully_sharded(call: Call) -> Value:
+    """`fully_shard(module, mesh=mesh)` brings the parameters to the device of the mesh (torch/distributed/fsdp/_fully_shard/_fsdp_init.py,
+    `_move_states_to_device`), which only who has made the mesh knows.
+    """
+    module = call.at(0, "module")
+    if is_open(module):  # a caller knows it, and moves it before what is done with it
+        call.ctx.emit(Term("call", Ext("torch.distributed.fsdp.fully_shard"), (module,), (), call.site))
+    for one in alternatives(module):
+        devices.move_module(call.ctx, one, NOWHERE)
+    return module
+
+
 def _restored(call: Call) -> Value:
     """`torch.serialization.default_restore_location(storage, location)`."""
     return devices.move(call.ctx, call.at(0, "storage"), devices.as_device(call.ctx, call.at(1, "location")), call.site)
@@ -1101,6 +1113,8 @@ _TABLE: dict[str, Row] = {
     **pretrained.ROWS,
     "torch.optim.swa_utils.AveragedModel": _averaged,
     "torch.serialization.default_restore_location": _restored,
+    "torch.distributed.fsdp.fully_shard": _fully_sharded,
+    "torch.distributed._composable.fsdp.fully_shard": _fully_sharded,
     "torch.nn.Module._apply": _apply_of_module,
     devices.MOVER: lambda call: devices.move(call.ctx, call.at(1), devices.as_device(call.ctx, call.at(0)), None),
     **_rows("torch.nn.utils.", "vector_to_parameters convert_parameters.vector_to_parameters", _vector_to_parameters),

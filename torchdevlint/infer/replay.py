@@ -27,6 +27,7 @@ from torchdevlint.infer.context import CHANGES, MOST_NESTED, nesting
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.presence import PRESENT, marks, with_marks
 from torchdevlint.infer.state import (
+    EARLIER,
     FIRST,
     NO_FACTS,
     RENEWED,
@@ -870,6 +871,12 @@ def _handed(here: Replay, term: Term) -> Value:
     return NONE
 
 
+def _earlier(here: Replay, term: Term) -> Value:
+    """What a condition was in the turn before: what is certain here was so then."""
+    now = here.value(term.args[0])
+    return now if conditions.truth(now) is not None else Term(EARLIER, now) if isinstance(now, Term) else UNKNOWN
+
+
 # What a term waits to do, by its operation.
 def _moved(here: Replay, term: Term) -> Value:
     """`value.to(target)`; a caller may give a data type, which moves nothing."""
@@ -952,6 +959,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),
     "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args)),
     "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),
+    EARLIER: _earlier,
     "test": lambda here, term: here.value(term.args[0]),
     "all": lambda here, term: conditions.all_of(here.all_of(term.args)),
     "sized": lambda here, term: conditions.is_sized(here.ctx, here.value(term.args[0]), *term.args[1:]),
