@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from torchdevlint import check_source
 from torchdevlint.infer.analysis import analyse
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import from_ast
@@ -326,3 +327,34 @@ def test_an_engine_of_ignite_calls_its_function_and_handlers(move: str, place: s
     text = IGNITE.format(move=move, place=place, call=call)
     faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
     assert [one.verdict for one in faults] == ["broken"] * count
+
+
+def test_two_loaders_that_are_prepared_together_are_two() -> None:
+    text = """
+import torch
+from accelerate import Accelerator
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return torch.zeros(3)
+
+class Names(Dataset):
+    def __len__(self):
+        return 9
+    def __getitem__(self, index):
+        return "a"
+
+def main():
+    accelerator = Accelerator()
+    model = nn.Linear(3, 3)
+    rows, names = accelerator.prepare(DataLoader(Rows()), DataLoader(Names()))
+    for x in rows:
+        model(x)
+
+main()
+"""
+    assert [finding.code for finding in check_source(text)] == ["TDL401"]

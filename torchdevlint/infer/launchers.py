@@ -22,6 +22,8 @@ from torchdevlint.infer.values import (
     Term,
     Tup,
     Value,
+    one_of,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +77,15 @@ def method(ctx: Context, launcher: Ref, name: str, args: Args, keywords: Keyword
     if not isinstance(device, Device) or any(isinstance(one, Star) for one in args):
         return None
     if name in _PREPARE and not {"move_to_device", "device_placement"} & keywords.keys():
-        found = [_prepared(ctx, one, device.place, site) for one in args]
+        found = [
+            one_of(
+                [
+                    (own, _prepared(ctx, one, device.place, site, (at, n)))
+                    for n, (own, one) in enumerate(options_of(given))
+                ]
+            )
+            for at, given in enumerate(args)
+        ]
         return found[0] if len(found) == 1 or name not in _SPREAD else Tup(tuple(found))
     if name == "to_device" and args:
         return _brought(ctx, args[0], device.place, site)
@@ -91,13 +101,13 @@ def _brought(ctx: Context, value: Value, place: Place, site: Site | None) -> Val
     return devices.move(ctx, value, place, site)
 
 
-def _prepared(ctx: Context, value: Value, place: Place, site: Site | None) -> Value:
-    """A model is moved, a loader brings its samples there, an optimizer stays what it is."""
+def _prepared(ctx: Context, value: Value, place: Place, site: Site | None, at: tuple[int, int]) -> Value:
+    """A model is moved, a loader brings its samples there, an optimizer stays what it is. `at`: which of several it is."""
     rec = ctx.rec(value)
     if rec is not None and FILLED in rec.fields:
         ctx.put(value, FILLED, UNKNOWN)  # its state is brought along (accelerate/optimizer.py)
     if rec is not None and COLLATED in rec.fields:
         item = _brought(ctx, reading.element(ctx, value), place, site)
-        return ctx.new(site, "object", rec.cls, {**rec.fields, "*": item}, tag="prepared")
+        return ctx.new(site, "object", rec.cls, {**rec.fields, "*": item}, tag=("prepared", at))
     is_other = value is UNKNOWN or (rec is not None and rec.kind != "module")
     return value if is_other else devices.move(ctx, value, place, None)
