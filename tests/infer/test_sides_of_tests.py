@@ -14,6 +14,29 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a part that something open was given before it moves": """
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+    def forward(self, x):
+        return self.inner(x)
+
+makers = {"net": lambda: nn.ModuleDict(), "parts": lambda path: {"encoder": Encoder()}}
+
+def create():
+    parts = makers["parts"]("p")
+    net = makers["net"]()
+    net.encoder = parts["encoder"]
+    return net
+
+def main():
+    net = create()
+    net.to(device="cuda" if torch.cuda.is_available() else "cpu")
+    return net.encoder(torch.ones(3, 3).cuda())
+
+main()
+""",
     "a model that is sharded": """
 from torch.distributed.fsdp import fully_shard
 

@@ -280,7 +280,7 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         if place != NOWHERE:
             ctx.emit(moved)  # a module moves here and now, before what the callee does with it
             if isinstance(value, Term):
-                _move_held(ctx, value)
+                _move_held(ctx, value, place)
                 ctx.put(value, PLACED, place)
                 ctx.put(value, MOVED, site)
                 if place != HOST and whole(value) is not value:
@@ -297,9 +297,12 @@ def hold(ctx: Context, holder: Value, given: Sequence[Value]) -> None:
         ctx.put(holder, HELD, Tup(tuple(held)))
 
 
-def _move_held(ctx: Context, holder: Term) -> None:
-    """What an object of something open was made with may move with it: `REGISTRY[name](agent).cuda()`."""
+def _move_held(ctx: Context, holder: Term, place: Place) -> None:
+    """What was put into something open moves with it, and what an object of it was made with may: `REGISTRY[name](agent).cuda()`."""
     rec = ctx.heap.get(holder)
+    for key, content in list(rec.fields.items()) if rec is not None else ():
+        if isinstance(key, str) and key.startswith("."):
+            carry(ctx, content, place)  # `net.encoder = encoder; net.cuda()`
     held = rec.fields.get(HELD) if rec is not None else None
     pending = list(held.items) if isinstance(held, Tup) else []
     if holder.op == "call":
