@@ -147,7 +147,10 @@ def claim(
 
 
 def _is_left_to_callers(ctx: Context, guards: Facts) -> bool:
-    """True where a caller knows more of the conditions: whether two of them hold together, as `args.gpu > 0` and the flag that an object made of it."""
+    """True where a caller knows more of the conditions: whether two of them hold together, as `args.gpu > 0` and the flag that an object made of it.
+
+    What one of several callees claims is judged with the claims of the others, which are all known at the call alone (infer/choice.py).
+    """
     return ctx.mode == "summary" and ctx.choice is None and any(term.waits for term, _ in ctx.facts | guards)
 
 
@@ -490,9 +493,12 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...], 
         met = replace(side.tensor, device=as_chosen(place))
         fault = Fault("broken", "host", site, None, met, roles, chain, sometimes=sometimes, may_differ=may_differ)
         ctx.analysis.report(_told_of(ctx, fault, side), ctx)
-    elif side.varies:
-        return  # what somebody from outside gives may be an array as well
-    elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
+    # What varies may be an array as well, as somebody from outside gives it.
+    elif (
+        not side.varies
+        and isinstance(place, Term)
+        and (ctx.mode == "root" or (place.op == "near" and not waits(place)))
+    ):
         is_method = side.operand.role == "method"
         if place.op == "as_device" or place.args == ("self",) or (place.op in ("own", "near") and is_method):
             fault = Fault("open", "host", site, None, side.tensor, roles, chain)

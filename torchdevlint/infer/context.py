@@ -86,9 +86,8 @@ class Context:
         self.done: set[Term] = set()  # the calls that are left to a caller, so far
         self._calls_left: list[Term] = []  # ... in order
         self.holders: dict[Site, Value] = {}  # by where a parameter was made, a module that holds it: one of several
-        self.outermost: dict[
-            Site, Site | None
-        ] = {}  # ... and where the outermost one was made, of those that faults speak of
+        # ... and where the outermost module that holds it was made, once a fault has asked.
+        self.outermost: dict[Site, Site | None] = {}
         self._emitted: set[tuple[Facts, Claim | Term]] = set()
         self.proven: set[Term] = set()
         self._proven_under: dict[Term, Facts] = {}

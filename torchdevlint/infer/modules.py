@@ -693,7 +693,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         first = args[0] if args else UNKNOWN
         if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
             return own[first.value]
-        one = join(*own.values()) if own else _weights_within(rec)
+        one = join(*own.values()) if own else _weights_within(ctx, rec)
         if name in ("get_parameter", "get_buffer"):
             return one
         if name in ("parameters", "buffers"):
@@ -857,11 +857,10 @@ def held_by(
     return found
 
 
-def _weights_within(rec: Rec) -> Value:
-    """The parameters of a module that has none of its own: one that a caller gave it may be anywhere, as long as they were not moved together."""
-    made = weights(rec)
-    holds_open = any(is_open(content) for content in rec.attributes.values())
-    return Tensor(NOWHERE, MANY) if holds_open and made.device == HOST else made
+def _weights_within(ctx: Context, rec: Rec) -> Value:
+    """The parameters of a module of which none is known: where its parts are, one of which a caller may have given."""
+    made, place = weights(rec), place_within(ctx, rec)
+    return made if place == made.device else Tensor(place, MANY)
 
 
 def place_within(ctx: Context, rec: Rec, deep: int = 4) -> Place:
