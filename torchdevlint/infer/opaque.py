@@ -86,7 +86,7 @@ def _given_by(ctx: Context, argument: Value) -> list[Value]:
         return [reading.element(ctx, argument.value)]
     if isinstance(argument, DoubleStar):
         rec = ctx.rec(argument.value)
-        return list(rec.fields.values()) if rec is not None and rec.kind == "dict" else []
+        return list(rec.items.values()) if rec is not None and rec.kind == "dict" else []
     return [argument]
 
 

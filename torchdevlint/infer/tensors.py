@@ -23,7 +23,7 @@ from torchdevlint.infer import (
     samples,
     stored,
 )
-from torchdevlint.infer.classes import special, wrapped
+from torchdevlint.infer.classes import has_caller_outside, special, wrapped
 from torchdevlint.infer.conditions import negated, on_accelerator
 from torchdevlint.infer.places import is_computed_elsewhere
 from torchdevlint.infer.reading import holds_tensor
@@ -1129,6 +1129,14 @@ def _has_what_no_tensor_has(site: Site | None) -> bool:
     return not all(name in TENSOR_ATTRIBUTES or name.startswith("_") for name in read)
 
 
+def _is_of_project(ctx: Context, value: Term) -> bool:
+    """True for what is said to be an object of a class of the project, which may have a method of any name: `self`, and `space: Space` in `space.dim()`."""
+    if ctx.analysis.class_of_receiver(value) is not None:
+        return True
+    cls = annotated.class_of(ctx.analysis, value)
+    return cls is not None and not has_caller_outside(ctx.analysis, cls)
+
+
 def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`value.name(...)` of something open."""
     from torchdevlint.infer.calls import residual
@@ -1161,7 +1169,7 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
         return ARRAY
     if name == "astype":  # of arrays, of matrices of SciPy and of tables; no tensor has it
         return arrays.left(ctx, MANY, function, args, keywords, site)
-    if isinstance(value, Term) and ctx.analysis.class_of_receiver(value) is None:
+    if isinstance(value, Term) and not _is_of_project(ctx, value):
         if name == "size" and len(args) == 1 and isinstance(args[0], Const) and not keywords:
             ctx.prove(value)  # the size of an array or an image is no method, and that of a group takes no dimension
         is_reduction = ("dim" in keywords or "keepdim" in keywords) and name in loader.tensor_methods()

@@ -539,11 +539,14 @@ class Project:
         if (found := self._below(folder, parts)) and self._is_run_by_itself(importer):
             return found
         within: list[str] = []
+        shadowing: tuple[str, ...] = ()  # an `alg.py` of a nearer folder, where `alg.algs.base` is asked for
         while True:
             if self._file(os.path.join(folder, "__init__.py")):
                 within.append(folder)
             elif found := self._below(folder, parts):
-                return found
+                if not self._is_cut_short(found, folder, parts):
+                    return found
+                shadowing = shadowing or found
             parent = os.path.dirname(folder)
             if folder == self.root or parent == folder:
                 break
@@ -554,7 +557,13 @@ class Project:
         homes = self._homes.get(parts[0], ())
         if not homes:
             homes = tuple(home for home in self._namespaces.get(parts[0], ()) if self._below(home, parts))
-        return self._below(homes[0], parts) if len(homes) == 1 else ()
+        return shadowing or (self._below(homes[0], parts) if len(homes) == 1 else ())
+
+    @staticmethod
+    def _is_cut_short(found: tuple[str, ...], folder: str, parts: list[str]) -> bool:
+        """True where at least two more parts of the name are asked for than are there: one may be a name in the last module."""
+        last = os.path.relpath(found[-1].removesuffix(os.sep + "__init__.py"), folder)
+        return len(parts) - last.count(os.sep) > 2
 
     def _is_run_by_itself(self, path: str) -> bool:
         """True for a program in a package that does not import this package by its name: it is started by its path, and its folder is on `sys.path`."""
