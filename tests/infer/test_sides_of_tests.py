@@ -14,6 +14,48 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a batch that a comprehension makes anew, and its names": """
+from datasets import load_dataset
+from torch.utils.data import DataLoader
+
+model = load_model("large").to("cuda")
+for batch in DataLoader(load_dataset("texts")["train"], batch_size=8):
+    batch = {name: value.to("cuda") for name, value in batch.items()}
+    model(**batch)
+""",
+    "an object of a class of the project that has a method of tensors": """
+class Space:
+    def __init__(self, parts):
+        self.parts = parts
+        self.device = torch.device("cpu")
+
+    def copy(self) -> "Space":
+        return type(self)(list(self.parts))
+
+    def dim(self):
+        return len(self.parts)
+
+    def to(self, device):
+        self.device = device
+
+class Solver:
+    def __init__(self, space: Space):
+        self.space = space
+        self.rows = self.space.dim()
+
+def prepared(space: Space):
+    other = space.copy()
+    return other, Solver(other)
+
+class Layer:
+    def __init__(self, space: Space, device):
+        self.space, self.device = space, device
+
+    def forward(self):
+        space, solver = prepared(self.space)
+        space.to(self.device)
+        return space, solver
+""",
     "a part that something open was given before it moves": """
 class Encoder(nn.Module):
     def __init__(self):
@@ -688,3 +730,74 @@ class Whitening:
         return x.numpy() if is_array else x
 """
     assert told(text) == ["TDL505"]
+
+
+def test_a_flag_that_one_of_several_words_sets_is_one_condition_for_all_that_read_it() -> None:
+    text = """
+import argparse
+
+def str2bool(string):
+    if string == "True" or string == "true" or string == "TRUE":
+        return True
+    else:
+        return False
+
+class Data:
+    def __init__(self):
+        self.gpu = False
+    def read_config(self, config_file):
+        config = config_file_to_dict(config_file)
+        the_item = 'gpu'
+        if the_item in config:
+            self.gpu = str2bool(config[the_item])
+
+class CRF(nn.Module):
+    def __init__(self, tagset_size, gpu):
+        super().__init__()
+        self.gpu = gpu
+    def decode(self, feats, mask):
+        back_points = []
+        for i in range(5):
+            back_points.append(feats.clone())
+        pad_zero = torch.zeros(3, 4).long()
+        if self.gpu:
+            pad_zero = pad_zero.cuda()
+        back_points.append(pad_zero)
+        back_points = torch.cat(back_points).view(3, 4, 5)
+        last = mask.view(3, 1, 1)
+        back_points.scatter_(1, last, 0)
+
+class Model(nn.Module):
+    def __init__(self, data):
+        super().__init__()
+        self.gpu = data.gpu
+        self.crf = CRF(3, self.gpu)
+    def forward(self, x, mask):
+        return self.crf.decode(x, mask)
+
+def batchify(gpu):
+    x = torch.zeros(3, 4)
+    mask = torch.zeros(3, 4).byte()
+    if gpu:
+        x = x.cuda()
+        mask = mask.cuda()
+    return x, mask
+
+def train(data):
+    model = Model(data)
+    x, mask = batchify(data.gpu)
+    model(x, mask)
+
+if __name__ == '__main__':
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--config', default='None')
+    args = parser.parse_args()
+    data = Data()
+    data.gpu = torch.cuda.is_available()
+    if args.config == 'None':
+        data.a = 1
+    else:
+        data.read_config(args.config)
+    train(data)
+"""
+    assert "TDL515" not in told(text, "info")

@@ -31,3 +31,8 @@ def test_keywords_that_nobody_knows_may_name_a_device() -> None:
     text = "import torch\ndef noisy(x: torch.Tensor, **options):\n    return x + torch.randn(3, 3{})\n"
     assert analyse(from_ast.read(text.format(", **options"))).decided() == []
     assert [fault.verdict for fault in analyse(from_ast.read(text.format(""))).decided()] == ["open"]
+
+
+def test_keys_that_are_no_texts_are_no_keywords() -> None:
+    text = "import torch\ndef given(f):\n    options = {('a', 1): 2, 'b': 3}\n    return f(torch.ones(3), **options)\n"
+    assert analyse(from_ast.read(text)).decided() == []

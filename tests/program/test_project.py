@@ -52,6 +52,23 @@ def test_without_a_repository_the_packaged_folder_is_the_project(tmp_path: Path)
     assert found.project.is_package
 
 
+def test_a_nearer_module_that_cannot_hold_the_rest_of_a_name_hides_nothing(tmp_path: Path) -> None:
+    files = (
+        "alg/alg.py",
+        "alg/algs/base.py",
+        "alg/algs/fixed.py",
+        "train.py",
+        "other/alg/algs/base.py",
+        "net/utils/__init__.py",
+    )
+    write(tmp_path, dict.fromkeys((*files, "net/utils/log.py", "utils/ops/nms.py", "net/train.py"), ""))
+    assert resolved(tmp_path, "alg.algs.base.Algorithm", "alg/algs/fixed.py") == ["alg/algs/base.py"]
+    assert resolved(tmp_path, "alg.Algorithm", "alg/algs/fixed.py") == ["alg/alg.py"]
+    assert resolved(tmp_path, "utils.ops.nms.apply", "net/train.py") == ["utils/ops/nms.py"]
+    assert resolved(tmp_path, "utils.log.Log", "net/train.py") == ["net/utils/__init__.py", "net/utils/log.py"]
+    assert resolved(tmp_path, "alg.missing.base.Algorithm", "alg/algs/fixed.py") == ["alg/alg.py"]
+
+
 @pytest.mark.parametrize(
     ("files", "root"),
     [

@@ -172,6 +172,13 @@ class Analysis:
         found = classes.annotation_of_field(self, cls, name)
         return (found[0], self.unit_of(found[1].body)) if found is not None else None
 
+    def result_of(self, cls: ir.Class, name: str) -> tuple[ir.Annotation, Unit] | None:
+        """What a class of the project says that a method of it gives, and the file in which it says so."""
+        method = next((one.methods[name] for one in classes.bases_of(self, cls) if name in one.methods), None)
+        if method is None or method.returns is None or method.is_async or method.is_generator:
+            return None
+        return method.returns, self.unit_of(method)
+
     def class_of_receiver(self, value: Value) -> Cls | None:
         """The class, where a value is the first parameter of a method."""
         if isinstance(value, Term) and value.op == "parameter":

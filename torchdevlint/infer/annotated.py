@@ -1,4 +1,4 @@
-"""What annotations say of tensors: of a parameter, and of what is taken out of one: an item of a container, a field of a class of the project."""
+"""What annotations say of tensors: of a parameter, and of what is taken out of one: an item of a container, a field of a class of the project, what its methods give."""
 
 from __future__ import annotations
 
@@ -95,6 +95,12 @@ def _said(analysis: Analysis, term: Term) -> Iterator[_Said]:
         field = analysis.field_of(cls, term.args[1]) if cls is not None else None
         if field is not None:
             yield _Said(*field)
+    elif term.op == "call" and isinstance(term.args[0], Term) and term.args[0].op == "attribute":
+        receiver, name = term.args[0].args
+        cls = class_of(analysis, receiver) if isinstance(receiver, Term) else None
+        result = analysis.result_of(cls, name) if cls is not None else None
+        if result is not None:
+            yield _Said(*result)
 
 
 def _part(holder: ir.Annotation, taken: str) -> ir.Annotation | None:

@@ -177,6 +177,15 @@ class Context:
         """What a value may be, one by one, and what it holds, as `rec` tells."""
         return ((one, self.rec(one)) for one in alternatives(value))
 
+    def possible(self, value: Value) -> Value:
+        """What the conditions that hold here leave of a value, and of the parts of a tuple."""
+        if isinstance(value, Tup) and any(isinstance(one, OneOf) for one in value.items):
+            return Tup(tuple(map(self.possible, value.items)))
+        if not isinstance(value, OneOf) or not self.facts:
+            return value
+        left = [(guards, one) for guards, one in value.options if consistent(guards, self.facts)]
+        return one_of(left) if 0 < len(left) < len(value.options) else value
+
     def put(self, value: Value, key: Any, content: Any) -> None:
         """Writes a field of each object that a value may be."""
         several = isinstance(value, OneOf)

@@ -73,6 +73,7 @@ from torchdevlint.infer.values import (
     alternatives,
     as_key,
     consistent,
+    each_of,
     is_member,
     join,
     lift,
@@ -1153,6 +1154,8 @@ def under_conditions(values: list[tuple[Facts, Value]], *, is_once: bool) -> Val
         return some[0][1]
     shared = frozenset.intersection(*(facts for facts, _ in some))
     denied = {one for facts, _ in values for fact in facts for one in _denied_by(fact)}
+    several = {fact for facts, _ in some for fact in facts if fact[0].op == ALL and not fact[1]}
+    denied |= {fact for fact in several if any(each_of(fact[0]) <= facts for facts, _ in values)}
     opposed = {fact for facts, _ in some for fact in facts if fact in denied and (is_once or not varies(fact[0]))}
     return one_of([((facts - shared) & opposed, value) for facts, value in some])
 
@@ -1161,8 +1164,8 @@ def _denied_by(fact: Guard) -> Iterator[Guard]:
     """What cannot hold beside a fact: its opposite, and each of several conditions of which not all hold."""
     term, outcome = fact
     yield term, not outcome
-    for part in term.args if term.op == ALL and not outcome else ():
-        yield (part.args[0], False) if part.op == "not" else (part, True)
+    if term.op == ALL and not outcome:
+        yield from each_of(term)
 
 
 def _only(turns: Sequence[Term], at: int) -> Facts:

@@ -374,9 +374,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         not_left = [one for _, one in tensors.placed(value.options)]
         return ctx.lift(
             lambda one: (
-                item(ctx, one, key, site)
+                item(ctx, one, ctx.possible(key), site)
                 if one in not_left or not isinstance(one, Tensor)
-                else tensors.index(ctx, one, key, site, is_left=True)
+                else tensors.index(ctx, one, ctx.possible(key), site, is_left=True)
             ),
             value,
         )

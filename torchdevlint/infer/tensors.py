@@ -78,6 +78,7 @@ from torchdevlint.infer.values import (
     is_partial,
     join,
     least,
+    lift,
     one_of,
     options_of,
     place_in,
@@ -615,7 +616,16 @@ def _result_of_binary(
         return derived(best, operators.broadcast(ranks, all_known=True), 0)
     if best is not None and best.device != HOST and best.rank not in (0, None) and not _is_left_open(ctx, best):
         return Tensor(best.device, best.rank, best.origin)
-    return Term("binary", operator + "=" if in_place else operator, left, right)
+    if in_place:
+        return Term("binary", operator + "=", left, right)
+    return Term("binary", operator, *(lift(lambda one: _as_computed(ctx, one), value) for value in values))
+
+
+def _as_computed(ctx: Context, value: Value) -> Value:
+    """An operand of what is computed now: it stays where it is when the module of a parameter moves."""
+    if not isinstance(value, Tensor) or not value.follows or isinstance(value.device, Term):
+        return value
+    return plain(now(ctx, value))
 
 
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}

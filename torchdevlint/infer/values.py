@@ -792,7 +792,7 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
         return next(iter(found))
     if len(found) > 1:
         _join_tensors(found, ways)
-    if len(found) == 2 and ways:
+    if 1 < len(found) <= _MOST_TOLD_APART and ways:
         _tell_apart(found, ways)
     if len(found) > MOST_ALTERNATIVES:
         _join_texts(found)
@@ -810,6 +810,9 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     return OneOf(tuple(zip(found.values(), found, strict=True)))
 
 
+_MOST_TOLD_APART = 4  # values
+
+
 def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[frozenset[Guard], Value]]:
     """The options, where all that are known are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is, or their classes. The
     first ones stand for all.
@@ -820,13 +823,12 @@ def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[fro
 
 
 def _tell_apart(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[frozenset[Guard]]]) -> None:
-    """Of two values one holds under several conditions, the other in every other case: `if a and b: x = y`."""
-    for value, guards in found.items():
-        other = next(found[one] for one in found if one is not value)
-        several = ways.get(value)
-        if several and not guards and len(other) > 1 and not any(consistent(one, other) for one in several):
-            found[value] = frozenset({not_all(other)})
-            return
+    """Of a few values one holds under several conditions that those of another rule out: `if a and b: x = y`."""
+    before = dict(found)
+    for value, several in ways.items():
+        for other, guards in before.items() if value in found else ():
+            if other is not value and len(guards) > 1 and not any(consistent(one, guards) for one in several):
+                found[value] |= {not_all(guards)}
 
 
 def _join_origins(found: dict[Value, frozenset[Guard]]) -> None:
