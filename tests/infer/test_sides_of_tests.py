@@ -14,6 +14,48 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "what a flag moves, and an index made of it": """
+import torch.nn.functional as F
+from tqdm import tqdm
+
+def loss_of(scores, target, weight=None):
+    if OLD:
+        log_p = F.log_softmax(scores, dim=1)
+    mask = target >= 0
+    target = target[mask]
+    return F.nll_loss(log_p, target, weight=weight)
+
+class Trainer:
+    def __init__(self, cuda, loader):
+        self.cuda = cuda
+        self.loader = loader
+
+    def train_epoch(self):
+        for step, (data, target) in tqdm(enumerate(self.loader)):
+            if self.cuda:
+                data, target = data.cuda(), target.cuda()
+            loss_of(score, target)
+
+    def train(self):
+        self.train_epoch()
+
+class Labels(torch.utils.data.Dataset):
+    def __getitem__(self, index):
+        label = table["classes"][0].astype("int32")
+        if self.transforms:
+            return self.transform(image, label)
+
+    def transform(self, image, label):
+        return image, label
+
+def main():
+    cuda = torch.cuda.is_available()
+    loader = torch.utils.data.DataLoader(Labels(), batch_size=1)
+    trainer = Trainer(cuda=cuda, loader=loader)
+    trainer.train()
+
+main()
+""",
     "a batch that a comprehension makes anew, and its names": """
 from datasets import load_dataset
 from torch.utils.data import DataLoader
