@@ -14,6 +14,29 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "an object of the project that others move with what they are given": """
+class Objective:
+    def __init__(self):
+        self.device = torch.device("cpu")
+
+    def to(self, *args, **kwargs):
+        self.device = torch.empty(1).to(*args, **kwargs).device
+        return self
+
+class Layer(nn.Module):
+    def __init__(self, objective):
+        super().__init__()
+        self.objective = objective
+
+    def to(self, *args, **kwargs):
+        super().to(*args, **kwargs)
+        self.objective.to(*args, **kwargs)
+        return self
+
+objective = Objective()
+Layer(objective).to("cuda")
+print(torch.zeros(3, device=objective.device) + torch.ones(3, device="cuda"))
+""",
     "what a flag moves, and an index made of it": """
 import torch.nn.functional as F
 from tqdm import tqdm
@@ -630,6 +653,28 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "an object of the project that nobody has moved": """
+class Objective:
+    def __init__(self):
+        self.device = torch.device("cpu")
+
+    def to(self, *args, **kwargs):
+        self.device = torch.empty(1).to(*args, **kwargs).device
+        return self
+
+class Layer(nn.Module):
+    def __init__(self, objective):
+        super().__init__()
+        self.objective = objective
+
+    def to(self, *args, **kwargs):
+        self.objective.to(*args, **kwargs)
+        return self
+
+objective = Objective()
+Layer(objective)
+print(torch.zeros(3, device=objective.device) + torch.ones(3, device="cuda"))
+""",
     "a truth value that is compared, the other way": """
 class Codec:
     def __init__(self, config, centroids):

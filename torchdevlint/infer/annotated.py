@@ -96,7 +96,7 @@ def _said(analysis: Analysis, term: Term) -> Iterator[_Said]:
         if field is not None:
             yield _Said(*field)
     elif term.op == "call" and isinstance(term.args[0], Term) and term.args[0].op == "attribute":
-        receiver, name = term.args[0].args
+        receiver, name = term.args[0].args[:2]
         cls = class_of(analysis, receiver) if isinstance(receiver, Term) else None
         result = analysis.result_of(cls, name) if cls is not None else None
         if result is not None:

@@ -50,6 +50,7 @@ from torchdevlint.infer.values import (
     Bound,
     Const,
     Device,
+    DoubleStar,
     Ext,
     Keywords,
     Like,
@@ -1156,6 +1157,8 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
     value: Value = function.args[0]
     name: str = function.args[1]
     if name in devices.MOVES:
+        if name == "to" and ctx.mode == "summary" and any(isinstance(one, (Star, DoubleStar)) for one in args):
+            return residual(ctx, function, args, keywords, site)  # `self.net.to(*args, **kwargs)`: a caller tells where
         place = devices.target_of(ctx, name, args, keywords)
         return devices.move(ctx, value, place, site) if place is not None else value
     is_settled = isinstance(value, Term) and (value.op == "moved" or (value.op == "binary" and ctx.mode != "summary"))
