@@ -180,9 +180,16 @@ def _is_about(claim: Claim, unit: Unit, kept: frozenset[str]) -> bool:
 
 def _is_made_on_host(value: Value, unit: Unit) -> bool:
     return any(
-        isinstance(one, Tensor) and one.device == HOST and one.origin is not None and one.origin.unit is unit
+        (isinstance(one, Tensor) and one.device == HOST and one.origin is not None and one.origin.unit is unit)
+        or _is_made_by_name(one)
         for one in alternatives(value)
     )
+
+
+def _is_made_by_name(value: Value) -> bool:
+    """True for `getattr(torch, name)(...)`: a caller tells the name."""
+    function = value.args[0] if isinstance(value, Term) and value.op == "call" else None
+    return isinstance(function, Term) and function.op == "got" and function.args[0] == Ext("torch")
 
 
 def _reads(value: object, names: frozenset[str]) -> bool:

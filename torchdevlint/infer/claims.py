@@ -134,7 +134,7 @@ def claim(
             ctx.analysis.heard.met |= {(site, origin) for origin in _brought_elsewhere(several)}
     if ctx.mode == "summary" and (is_pending or is_left):
         if is_left or kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
-            left = (_as_placed(ctx, handed.on(ctx, operand)) for operand in operands)
+            left = (_as_placed(ctx, _as_held(ctx, handed.on(ctx, operand))) for operand in operands)
             ctx.emit(Claim(kind, tuple(left), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
         if chain and sum(map(bool, sides)) > 1:
@@ -362,6 +362,17 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
     return "" not in indices or not ctx.analysis.kept.imports.sets_current_device(ctx.unit)
 
 
+def _as_held(ctx: Context, operand: Operand) -> Operand:
+    """What is left to a caller, who does not see the modules that are made here and used here alone."""
+    is_of_module = operand.role == "module" or any(
+        isinstance(o, Tensor) and o.follows for o in alternatives(operand.value)
+    )
+    known = [one for one in alternatives(operand.value) if isinstance(one, Tensor) and one.device == HOST]
+    if operand.holder is not None or not is_of_module or len(known) != 1:
+        return operand
+    return operand._replace(holder=handed.outermost(ctx, known[0]))
+
+
 def _as_placed(ctx: Context, operand: Operand) -> Operand:
     """What is left to a caller, who finds the modules that are made here as they are left at the end."""
     parts = [one for one in alternatives(operand.value) if isinstance(one, Tensor) and one.follows]
@@ -374,7 +385,9 @@ def _as_placed(ctx: Context, operand: Operand) -> Operand:
         if rec.kind == "module" and rec.fields.get("@origin") in origins and isinstance(ref, Ref)
     }
     is_own = {ctx.heap[ref].fields["@origin"] for ref in made} == origins  # a module from outside has no fields here
-    return operand._replace(is_placed=True) if is_own and not _is_shown(ctx, made) else operand
+    if not is_own or _is_shown(ctx, made):
+        return operand
+    return operand._replace(is_placed=True)
 
 
 def _is_shown(ctx: Context, modules: set[Ref]) -> bool:
@@ -591,6 +604,6 @@ def _told_of(ctx: Context, fault: Fault, side: _Side) -> Fault:
     """A fault with the way of what is to be moved: the outermost call that hands it on, and where it got its name."""
     operand = side.operand
     given = handed.given(ctx, side.tensor, fault.is_of_module) or operand.given
-    holder = handed.outermost(ctx, side.tensor) if fault.is_of_module else None
+    holder = (handed.outermost(ctx, side.tensor) or operand.holder) if fault.is_of_module else None
     left = handed.left_at(ctx, side.tensor) if ctx.is_later_turn and fault.is_of_module else None
     return fault._replace(given=given, bound=operand.bound, holder=holder, left=left)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer.state import LEFT
 from torchdevlint.infer.summary import Given, Operand
-from torchdevlint.infer.values import HOST, Ext, OneOf, Ref, Site, Tensor, Term, Tup, Value, alternatives
+from torchdevlint.infer.values import HOST, Ext, OneOf, Rec, Ref, Site, Tensor, Term, Tup, Value, alternatives
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs import loader
 from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
@@ -137,9 +137,9 @@ def _outermost(ctx: Context, made: Site) -> Site | None:
                 holders.update((one, holder) for one in alternatives(content) if isinstance(one, Ref) and one != holder)
     found: dict[Site | None, None] = {}
     for part, rec in ctx.heap.items():
-        if rec.kind == "module" and rec.fields.get("@origin") is made and rec.fields.get("@device", HOST) == HOST:
+        if rec.kind == "module" and rec.fields.get("@device", HOST) == HOST and _is_of(rec, made):
             at: Ref | None = part
-            outer = None
+            outer: Site | None = rec.fields.get("@origin")
             for _ in range(_MOST_DEEP):
                 at = holders.get(at) if at is not None else None
                 if at is None:
@@ -147,5 +147,17 @@ def _outermost(ctx: Context, made: Site) -> Site | None:
                 held = ctx.heap[at]
                 if held.kind == "module" and not (isinstance(held.cls, Ext) and held.cls.name in INPUT_MOVERS):
                     outer = held.fields.get("@origin")
-            found[outer] = None
+            found[outer if outer is not made else None] = None
     return next(iter(found)) if len(found) == 1 else None
+
+
+def _is_of(rec: Rec, made: Site) -> bool:
+    """True for the module that was made at a line, or whose parameter or buffer was."""
+    if rec.fields.get("@origin") is made:
+        return True
+    return any(
+        isinstance(one, Tensor) and one.follows and one.origin is not None and one.origin.whole is made
+        for content in rec.fields.values()
+        if isinstance(content, (Tensor, OneOf))
+        for one in alternatives(content)
+    )

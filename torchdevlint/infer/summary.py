@@ -34,7 +34,8 @@ class Operand(NamedTuple):
     """One operand of a claim. `tolerant`: a zero-dimensional CPU tensor is let through, "all": where the others have no dimension either.
 
     `role` is its part, for the words of a finding. `given` is the outermost call that hands it on, `bound` where the function gave it the name that it goes by.
-    `is_placed`: of a module that the function has made and shown to nobody, so that it is where it was then, whatever is done with the module later.
+    `is_placed`: of a module that the function has made and shown to nobody, so that it is where it was then, whatever is done with the module later;
+    `holder` is where the outermost module was made that this one is a part of.
 
     Roles: "operand", "argument", "target" (written in place), "index", "indexed", "element" (of a sequence), "weight" (of a loss), "input"
     (of a module), "module", "out", "self", "returned" (from a function, together).
@@ -46,6 +47,7 @@ class Operand(NamedTuple):
     given: Given | None = None
     bound: Site | None = None
     is_placed: bool = False
+    holder: Site | None = None
 
 
 class Claim(NamedTuple):
@@ -152,7 +154,10 @@ class Fault(NamedTuple):
             held = self.given.call if self.given is not None else ways[-1]
             if held.unit is not ways[-1].unit:
                 held = next(way for way in ways if way.unit is ways[-1].unit)
-            return next((way for way in ways if made is not None and way.body is made.body), held)
+            beside = next((way for way in ways if made is not None and way.body is made.body), None)
+            return beside or next(
+                (way for way in ways if self.holder is not None and _is_of_maker(way, self.holder)), held
+            )
         if self.kind == "host" and self.given is not None and not self.site.unit.is_looked_at:
             return self.given.call  # a helper that knows nothing of tensors
         is_sample = self.host is not None and self.host.implicit == "batch"
@@ -295,3 +300,11 @@ class Heard:
     def rests_on(self, bodies: set[ir.Body]) -> bool:
         """True where one of these was asked for or read; what the summaries asked for is told by themselves."""
         return not (bodies.isdisjoint(self.asked) and bodies.isdisjoint(self.looked_at))
+
+
+def _is_of_maker(way: Site, made: Site) -> bool:
+    """True for a call in a method of the class whose constructor makes something: `self.loss(x)`, where `__init__` has made `self.loss`."""
+    maker, body = made.body, way.body
+    if maker is None or body is None or maker.owner is None:
+        return False
+    return maker.name == "__init__" and body.owner is maker.owner and not body.is_static
