@@ -99,6 +99,7 @@ class Analysis:
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self._ways: dict[tuple[int, int, str], dict[ir.Body | None, Fault]] = {}  # what is open, by where it is entered
         self.met: set[tuple[Site, Site | None]] = set()
+        self._hearing_units: dict[Unit, bool] = {}  # whether a file asks this one
         self.placed: set[tuple[ir.Class, bool]] = set()
         self.shown: set[tuple[Site, Site | None]] = set()  # met by what the file's module, or that of a caller, runs
         self.lists: set[Site] = set()
@@ -432,11 +433,23 @@ class Analysis:
         ]
 
     def _is_brought(self, fault: Fault) -> bool:
-        """True where this file lets meet in a second one what a third one makes, and neither of those tells of it."""
+        """True where this file lets meet in a second one what a third one makes, and neither of those tells of it, or what that one makes, and does not
+        ask this file.
+        """
+        if fault.told_at.unit is not self.unit:
+            is_of_program = bool(fault.chain) and fault.chain[-1].unit is self.unit
+            return is_of_program and not self._is_heard_by(fault.told_at.unit)
         made = fault.host.origin if fault.host is not None else None
-        if fault.may_be_mended or made is None or made.unit is fault.site.unit or fault.told_at.unit is not self.unit:
+        if fault.may_be_mended or made is None or made.unit is fault.site.unit:
             return False
         return not self._is_told_there(fault)
+
+    def _is_heard_by(self, unit: Unit) -> bool:
+        """True for a file that asks this one what it breaks."""
+        if unit not in self._hearing_units:
+            others = callers.of(self.kept.analysis(unit.path))
+            self._hearing_units[unit] = any(one.unit is self.unit for one in others)
+        return self._hearing_units[unit]
 
     def _is_told_there(self, fault: Fault) -> bool:
         """True for what other files make and let meet, where one of them tells of it: it hears of the calls that break it."""

@@ -567,8 +567,9 @@ class Replay:
             for one in (tensors.as_tensor(ctx, made) for made in alternatives(self.value(place.args[0]))):
                 if isinstance(one, Tensor) and one.device == here:
                     rank = _with_one_less(value.rank) if one.rank in (0, None) else value.rank
-                    is_of_layer = value.follows and value.origin is not None
-                    origin = value.origin if is_of_layer else one.origin
+                    origin = one.origin
+                    if value.follows and origin is not None:
+                        origin = value.origin or origin.part
                     return Tensor(here, rank, origin, one.implicit, value.follows, value.kept or one.kept)
         if here is place and value.moved is None:
             return value

@@ -154,10 +154,11 @@ class Fault(NamedTuple):
             held = self.given.call if self.given is not None else ways[-1]
             if held.unit is not ways[-1].unit:
                 held = next(way for way in ways if way.unit is ways[-1].unit)
-            beside = next((way for way in ways if made is not None and way.body is made.body), None)
-            return beside or next(
-                (way for way in ways if self.holder is not None and _is_of_maker(way, self.holder)), held
-            )
+            for at in (made, self.holder):
+                beside = next((way for way in ways if at is not None and way.body is at.body), None)
+                if beside is not None:
+                    return beside
+            return next((way for way in ways if self.holder is not None and _is_of_maker(way, self.holder)), held)
         if self.kind == "host" and self.given is not None and not self.site.unit.is_looked_at:
             return self.given.call  # a helper that knows nothing of tensors
         is_sample = self.host is not None and self.host.implicit == "batch"

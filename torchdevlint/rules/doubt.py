@@ -26,7 +26,7 @@ def is_doubtful(fault: Fault) -> bool:
     (benchmarks/judged.jsonl: `claims`, `blind4`, `blind5`).
     """
     if fault.verdict == "broken":
-        return (fault.may_differ and fault.left is None) or len(fault.chain) > _FARTHEST
+        return (fault.may_differ and fault.left is None) or _distance(fault) > _FARTHEST
     host, place = fault.host, fault.other.device
     if len(fault.chain) > 1 or fault.is_settled or fault.is_passed_on:
         return True
@@ -39,6 +39,11 @@ def is_doubtful(fault: Fault) -> bool:
     is_made_here = host is not None and host.implicit in ("default", "always")
     is_of_samples = fault.roles == ("element", "element") and not (host is not None and host.kept)
     return not (is_shown and is_made_here) or is_of_samples
+
+
+def _distance(fault: Fault) -> int:
+    """The calls from where the finding stands to where the tensors meet: how a program comes to the first is not in doubt."""
+    return fault.chain.index(fault.told_at) + 1 if fault.told_at in fault.chain else len(fault.chain)
 
 
 def _names_device(place: Place) -> bool:
