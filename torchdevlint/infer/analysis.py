@@ -436,13 +436,17 @@ class Analysis:
         """True where this file lets meet in a second one what a third one makes, and neither of those tells of it, or what that one makes, and does not
         ask this file.
         """
-        if fault.told_at.unit is not self.unit:
-            is_of_program = bool(fault.chain) and fault.chain[-1].unit is self.unit
-            return is_of_program and not self._is_heard_by(fault.told_at.unit)
+        if fault.is_brought or fault.told_at.unit is not self.unit:
+            return fault.is_brought or self._is_left_to(self.unit, fault)
         made = fault.host.origin if fault.host is not None else None
         if fault.may_be_mended or made is None or made.unit is fault.site.unit:
             return False
         return not self._is_told_there(fault)
+
+    def _is_left_to(self, unit: Unit, fault: Fault) -> bool:
+        """True for the file of the outermost call that leads to a fault, where the file that would tell of it does not ask this one."""
+        is_outermost = bool(fault.chain) and fault.chain[-1].unit is unit
+        return is_outermost and fault.told_at.unit is not unit and not self._is_heard_by(fault.told_at.unit)
 
     def _is_heard_by(self, unit: Unit) -> bool:
         """True for a file that asks this one what it breaks."""
@@ -487,6 +491,8 @@ class Analysis:
                 own = self.faults.get(fault.key, fault)
                 if fault.verdict == "broken" and self.unit in (fault.told_at.unit, own.told_at.unit):
                     self._keep(fault)
+                elif fault.verdict == "broken" and caller._is_left_to(self.unit, fault):
+                    self._keep(fault._replace(is_brought=True))
                 elif fault.told_at.unit is self.unit:
                     self._open_elsewhere.add(fault.key)
                     if isinstance(fault.other.device, Term) and fault.other.device.op == "as_device":
