@@ -14,6 +14,45 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "what is on the device of a model that a flag moves": """
+def weights(x, mask):
+    alpha = torch.ones(2, 3)
+    if x.is_cuda:
+        alpha = alpha.cuda()
+    return alpha * mask
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+
+    def forward(self, x, mask):
+        return weights(self.first(x), mask)
+
+class Reader:
+    def __init__(self):
+        self.use_cuda = False
+        self.net = Net()
+
+    def update(self, batch):
+        if self.use_cuda:
+            inputs = [e if e is None else e.cuda() for e in batch[:2]]
+        else:
+            inputs = [e if e is None else e for e in batch[:2]]
+        return self.net(*inputs)
+
+    def cuda(self):
+        self.use_cuda = True
+        self.net = self.net.cuda()
+
+def main(args):
+    reader = Reader()
+    if args.cuda:
+        reader.cuda()
+    reader.update((torch.zeros(2, 3), torch.zeros(2, 3), 4))
+
+main(parse())
+""",
     "an object of the project that others move with what they are given": """
 class Objective:
     def __init__(self):

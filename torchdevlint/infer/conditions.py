@@ -6,7 +6,7 @@ import builtins
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -45,6 +45,7 @@ from torchdevlint.infer.values import (
     Value,
     as_key,
     asked_for_type,
+    conditions_of,
     consistent,
     each_of,
     for_each,
@@ -56,6 +57,7 @@ from torchdevlint.infer.values import (
     is_partial,
     not_all,
     one_of,
+    places_of,
     typed_at,
     varies,
     waits,
@@ -718,6 +720,10 @@ def on_accelerator(value: Value) -> Value:
         # What breaks where the user names a GPU is asked for, and the CPU breaks nothing.
         if isinstance(value, Tensor) and (is_accelerator(value.device) or is_told(value.device)):
             return TRUE
+        if isinstance(value, Tensor) and (away := conditions_of(value.device)):
+            return one_of([(away, TRUE), (opposite(away), FALSE)])
+        if isinstance(value, Tensor) and len(several := places_of(value.device)) > 1:
+            return one_of([(guards, one(replace(value, device=place))) for guards, place in several])
         return UNKNOWN if value is UNKNOWN else Term("is_cuda", value)
 
     return for_each(one, value)

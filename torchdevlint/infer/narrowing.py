@@ -55,12 +55,17 @@ def narrowed(
     if asked is None:
         return env
     read, test = asked
+    is_none = isinstance(test, _OfNone) and test.outcome is outcome
     if isinstance(read, ir.Subscript):
         item = registers.get(read.dst)
+        if is_none and _is_open(item):
+            return Left(read, NONE)
         left = _left_of(item, test, outcome) if isinstance(item, OneOf) else None
         return env if left is None else Left(read, left)
     name = read.name
     value = env.get(name)
+    if is_none and _is_open(value):
+        return {**env, name: NONE}
     if _is_open(value) and not outcome and test(Tensor(HOST)) == TRUE:
         return {**env, name: Term(NO_TENSOR, value)}
     if not isinstance(value, OneOf):
@@ -130,11 +135,7 @@ def _asked(
     if isinstance(op, ir.Compare) and op.operators in _OF_NONE and registers.get(op.comparators[0]) == NONE:
         read = known.definition(op.left)
         if isinstance(read, _READS):
-            is_not = op.operators[0] in ("is not", "!=")
-            return (
-                read,
-                lambda one: conditions.negated(conditions.is_none(one)) if is_not else conditions.is_none(one),
-            )
+            return read, _OfNone(op.operators[0] in ("is", "=="))
     if isinstance(op, ir.Compare) and op.operators in _OF_VALUES:
         read, wanted = known.definition(op.left), registers.get(op.comparators[0], UNKNOWN)
         if isinstance(read, _READS) and isinstance(wanted, (Const, Tup)):
@@ -144,6 +145,17 @@ def _asked(
         if isinstance(read, _READS) and op.operators in (("==",), ("!=",)):
             return read, _OfDevice(wanted, op.operators == ("==",))
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _OfNone:
+    """`x is None`."""
+
+    outcome: bool
+
+    def __call__(self, value: Value) -> Value:
+        found = conditions.is_none(value)
+        return found if self.outcome else conditions.negated(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -792,6 +792,8 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
         return next(iter(found))
     if len(found) > 1:
         _join_tensors(found, ways)
+    if len(found) > 1 and NONE in found:
+        _join_none(found, ways)
     if 1 < len(found) <= _MOST_TOLD_APART and ways:
         _tell_apart(found, ways)
     if len(found) > MOST_ALTERNATIVES:
@@ -829,6 +831,16 @@ def _tell_apart(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[fro
         for other, guards in before.items() if value in found else ():
             if other is not value and len(guards) > 1 and not any(consistent(one, guards) for one in several):
                 found[value] |= {not_all(guards)}
+
+
+def _join_none(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[frozenset[Guard]]]) -> None:
+    """None where a value is None, and else that value, is the value."""
+    for term, outcome in found[NONE]:
+        if term.op == "is_none" and outcome and term.args[0] in found:
+            found[term.args[0]] &= found.pop(NONE)
+            ways.pop(NONE, None)
+            ways.pop(term.args[0], None)
+            return
 
 
 def _join_origins(found: dict[Value, frozenset[Guard]]) -> None:
