@@ -14,6 +14,31 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a weight that a layer was given, and that a flag moves": """
+import numpy as np
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(10, 3)
+
+    def load(self, weights):
+        self.words.weight = nn.Parameter(weights)
+
+def read(name):
+    return torch.from_numpy(np.load(name)).float()
+
+def run(args):
+    net = Net()
+    net.load(read(args.weights))
+    if args.cuda:
+        net.cuda()
+    net.words(torch.zeros(3).long().cuda() if args.cuda else torch.zeros(3).long())
+
+args = parse()
+args.cuda = torch.cuda.is_available()
+run(args)
+""",
     "what is on the device of a model that a flag moves": """
 def weights(x, mask):
     alpha = torch.ones(2, 3)

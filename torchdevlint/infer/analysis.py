@@ -444,9 +444,13 @@ class Analysis:
         return not self._is_told_there(fault)
 
     def _is_left_to(self, unit: Unit, fault: Fault) -> bool:
-        """True for the file of the outermost call that leads to a fault, where the file that would tell of it does not ask this one."""
-        is_outermost = bool(fault.chain) and fault.chain[-1].unit is unit
-        return is_outermost and fault.told_at.unit is not unit and not self._is_heard_by(fault.told_at.unit)
+        """True for the file of the outermost call that leads to a fault, where the file that would tell of it does not ask this one: of a module, or of what
+        NumPy reads. A file that makes a tensor itself knows that it does, and asks.
+        """
+        is_outermost = bool(fault.chain) and fault.chain[-1].unit is unit and fault.told_at.unit is not unit
+        return (
+            is_outermost and (fault.is_of_module or fault.kind == "host") and not self._is_heard_by(fault.told_at.unit)
+        )
 
     def _is_heard_by(self, unit: Unit) -> bool:
         """True for a file that asks this one what it breaks."""

@@ -28,6 +28,7 @@ from torchdevlint.infer.values import (
     Value,
     device_at,
     each_of,
+    is_elsewhere,
     join,
     not_all,
     one_of,
@@ -272,8 +273,11 @@ def joined_mark(values: list[Any]) -> Any:
 
 
 def _joined_place(several: list[tuple[Facts, Place]]) -> Place:
-    """Where a module is that was moved on some paths, by the conditions that tell them apart. What it got from another one is where it is, whatever holds."""
-    given = any(isinstance(one, Term) and one.op == "device_of" for _, place in several for _, one in places_of(place))
+    """Where a module is that was moved on some paths, by the conditions that tell them apart. What it got from another one is where it is, whatever holds, but
+    for a move to an accelerator.
+    """
+    found = [one for _, place in several for _, one in places_of(place)]
+    given = any(isinstance(one, Term) and one.op == "device_of" for one in found) and not any(map(is_elsewhere, found))
     if all(guards for guards, _ in several) and not given:
         place = place_in(one_of([(guards, device_at(one)) for guards, one in several]))
         left = places_of(place) if place is not None else ()

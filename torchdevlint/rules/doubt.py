@@ -41,6 +41,11 @@ def is_doubtful(fault: Fault) -> bool:
     return not (is_shown and is_made_here) or is_of_samples
 
 
+def is_certain(fault: Fault) -> bool:
+    """True for what is broken on every path, and not too many calls away from where the program begins: the more there are, the less is sure of what they give."""
+    return fault.verdict == "broken" and not fault.sometimes and len(fault.chain) <= _FARTHEST
+
+
 def _distance(fault: Fault) -> int:
     """The calls from where the finding stands to where the tensors meet: how a program comes to the first is not in doubt."""
     return fault.chain.index(fault.told_at) + 1 if fault.told_at in fault.chain else len(fault.chain)

@@ -24,7 +24,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.roles import has_public_subclass, is_public
 from torchdevlint.rules import surroundings as at
 from torchdevlint.rules.cuda_by_design import in_file_for_cuda_alone, in_program_for_cuda_alone, in_program_for_one_gpu
-from torchdevlint.rules.doubt import DOUBTFUL, is_doubtful
+from torchdevlint.rules.doubt import DOUBTFUL, is_certain, is_doubtful
 from torchdevlint.severity import Severity
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
@@ -137,7 +137,7 @@ def severity_of(fault: Fault, facts: Facts) -> Severity:
     is_left_to_callers = fault.is_settled or (fault.roles[0] != STATE and is_of_an_argument(fault))
     if (is_left_to_callers and _are_callers_here(fault, facts)) or is_doubtful(fault):
         return INFO
-    return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
+    return row.broken if is_certain(fault) else row.open
 
 
 ASKED = "What an argument may break and no call of the project's programs breaks, but in a module or where its device is asked."
