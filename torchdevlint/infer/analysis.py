@@ -408,7 +408,7 @@ class Analysis:
         """
         read_on_host, reached = self._read_on_host(), self.calls | self._called_elsewhere
         faults = [
-            fault._replace(is_brought=self._is_brought(fault))
+            _brought(fault) if self._is_brought(fault) else fault
             for fault in self.faults.values()
             if fault.verdict == "broken"
         ]
@@ -444,13 +444,9 @@ class Analysis:
         return not self._is_told_there(fault)
 
     def _is_left_to(self, unit: Unit, fault: Fault) -> bool:
-        """True for the file of the outermost call that leads to a fault, where the file that would tell of it does not ask this one: of a module, or of what
-        NumPy reads. A file that makes a tensor itself knows that it does, and asks.
-        """
+        """True for the file of the outermost call that leads to a fault, where the file that would tell of it does not ask this one."""
         is_outermost = bool(fault.chain) and fault.chain[-1].unit is unit and fault.told_at.unit is not unit
-        return (
-            is_outermost and (fault.is_of_module or fault.kind == "host") and not self._is_heard_by(fault.told_at.unit)
-        )
+        return is_outermost and not self._is_heard_by(fault.told_at.unit)
 
     def _is_heard_by(self, unit: Unit) -> bool:
         """True for a file that asks this one what it breaks."""
@@ -496,7 +492,7 @@ class Analysis:
                 if fault.verdict == "broken" and self.unit in (fault.told_at.unit, own.told_at.unit):
                     self._keep(fault)
                 elif fault.verdict == "broken" and caller._is_left_to(self.unit, fault):
-                    self._keep(fault._replace(is_brought=True))
+                    self._keep(_brought(fault))
                 elif fault.told_at.unit is self.unit:
                     self._open_elsewhere.add(fault.key)
                     if isinstance(fault.other.device, Term) and fault.other.device.op == "as_device":
@@ -1140,6 +1136,16 @@ def analyse(
         return found.hear_callers()
     finally:
         sys.setrecursionlimit(limit)
+
+
+def _brought(fault: Fault) -> Fault:
+    """A fault as the file tells of it that brings the two together: of a tensor that another file makes, which does not ask who breaks what it claims, it is
+    not certain.
+    """
+    is_clear = (
+        fault.is_brought or fault.told_at.unit is fault.chain[-1].unit or fault.is_of_module or fault.kind == "host"
+    )
+    return fault._replace(is_brought=True, sometimes=fault.sometimes or not is_clear)
 
 
 def _is_same(fault: Fault, other: Fault) -> bool:
