@@ -109,8 +109,9 @@ def names_to_break(analysis: Analysis, unit: Unit) -> list[str]:
         if _may_break(summary, unit, kept):
             found[called_as(body)] = None
     for fault in analysis.faults.values():
-        if fault.verdict == "open" and fault.told_at.unit is unit and fault.site.body is not None:
-            found[called_as(fault.site.body)] = None
+        if fault.verdict == "open" and fault.told_at.unit is unit:
+            ways = [way.body for way in (fault.site, *fault.chain) if way is fault.site or way.unit is unit]
+            found.update((called_as(body), None) for body in ways if body is not None)
     return list(found)
 
 

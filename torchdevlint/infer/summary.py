@@ -106,7 +106,8 @@ class Fault(NamedTuple):
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere.
     `may_differ`: whether what brings the one here and the other there goes together is not known. `is_settled`: other files call the function that it is
     open for, and none of these calls breaks it.
-    `is_brought`: made in one file and met in another, neither of which tells of it, so that the file does which brings the two together.
+    `is_brought`: made in one file and met in another, neither of which tells of it, or to be told of in a file that does not ask, so that the file does
+    which brings the two together.
     `told`: where a file that is called tells of it, which brings the two together for any caller. `is_entered_at_module`: a method of a module is what
     somebody from outside would call. Of what is to be moved, `given` is the outermost call that hands it on, `bound` where it got its name, `holder`
     where the outermost module was made that it is a part of. `left` is the move by which a turn of a loop has left a module on the CPU for the next one.
