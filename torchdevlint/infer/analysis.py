@@ -452,7 +452,7 @@ class Analysis:
         """True for a file that asks this one what it breaks."""
         if unit not in self._hearing_units:
             others = callers.of(self.kept.analysis(unit.path))
-            self._hearing_units[unit] = any(one.unit is self.unit for one in others)
+            self._hearing_units[unit] = any(one.unit.path == self.unit.path for one in others)  # or an edited text of it
         return self._hearing_units[unit]
 
     def _is_told_there(self, fault: Fault) -> bool:
