@@ -13,6 +13,25 @@ import torch
 from torch import nn
 
 """
+OBJECTIVE = """
+class Objective:
+    def __init__(self):
+        self.device = torch.device("cpu")
+
+    def to(self, *args, **kwargs):
+        self.device = torch.empty(1).to(*args, **kwargs).device
+        return self
+
+class Layer(nn.Module):
+    def __init__(self, objective):
+        super().__init__()
+        self.objective = objective
+
+    def to(self, *args, **kwargs):
+        super().to(*args, **kwargs)
+        self.objective.to(*args, **kwargs)
+        return self
+"""
 PLACED_BY_FLAG = {
     "a weight that a layer was given, and that a flag moves": """
 import numpy as np
@@ -78,25 +97,8 @@ def main(args):
 
 main(parse())
 """,
-    "an object of the project that others move with what they are given": """
-class Objective:
-    def __init__(self):
-        self.device = torch.device("cpu")
-
-    def to(self, *args, **kwargs):
-        self.device = torch.empty(1).to(*args, **kwargs).device
-        return self
-
-class Layer(nn.Module):
-    def __init__(self, objective):
-        super().__init__()
-        self.objective = objective
-
-    def to(self, *args, **kwargs):
-        super().to(*args, **kwargs)
-        self.objective.to(*args, **kwargs)
-        return self
-
+    "an object of the project that others move with what they are given": OBJECTIVE
+    + """
 objective = Objective()
 Layer(objective).to("cuda")
 print(torch.zeros(3, device=objective.device) + torch.ones(3, device="cuda"))
@@ -717,24 +719,8 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
-    "an object of the project that nobody has moved": """
-class Objective:
-    def __init__(self):
-        self.device = torch.device("cpu")
-
-    def to(self, *args, **kwargs):
-        self.device = torch.empty(1).to(*args, **kwargs).device
-        return self
-
-class Layer(nn.Module):
-    def __init__(self, objective):
-        super().__init__()
-        self.objective = objective
-
-    def to(self, *args, **kwargs):
-        self.objective.to(*args, **kwargs)
-        return self
-
+    "an object of the project that nobody has moved": OBJECTIVE
+    + """
 objective = Objective()
 Layer(objective)
 print(torch.zeros(3, device=objective.device) + torch.ones(3, device="cuda"))

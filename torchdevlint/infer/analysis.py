@@ -99,7 +99,7 @@ class Analysis:
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self._ways: dict[tuple[int, int, str], dict[ir.Body | None, Fault]] = {}  # what is open, by where it is entered
         self.met: set[tuple[Site, Site | None]] = set()
-        self._hearing_units: dict[Unit, bool] = {}  # whether a file asks this one
+        self._heard_by: dict[Unit, bool] = {}  # whether a file asks this one what it breaks
         self.placed: set[tuple[ir.Class, bool]] = set()
         self.shown: set[tuple[Site, Site | None]] = set()  # met by what the file's module, or that of a caller, runs
         self.lists: set[Site] = set()
@@ -436,8 +436,10 @@ class Analysis:
         """True where this file lets meet in a second one what a third one makes, and neither of those tells of it, or what that one makes, and does not
         ask this file.
         """
-        if fault.is_brought or fault.told_at.unit is not self.unit:
-            return fault.is_brought or self._is_left_to(self.unit, fault)
+        if fault.is_brought:
+            return True  # as one that it has heard of
+        if fault.told_at.unit is not self.unit:
+            return self._is_left_to(self.unit, fault)
         made = fault.host.origin if fault.host is not None else None
         if fault.may_be_mended or made is None or made.unit is fault.site.unit:
             return False
@@ -449,11 +451,11 @@ class Analysis:
         return is_outermost and not self._is_heard_by(fault.told_at.unit)
 
     def _is_heard_by(self, unit: Unit) -> bool:
-        """True for a file that asks this one what it breaks."""
-        if unit not in self._hearing_units:
-            others = callers.of(self.kept.analysis(unit.path))
-            self._hearing_units[unit] = any(one.unit.path == self.unit.path for one in others)  # or an edited text of it
-        return self._hearing_units[unit]
+        """True for a file that asks this one what it breaks. By its path: it may ask another text of this file, as in an editor."""
+        if unit not in self._heard_by:
+            asked = callers.of(self.kept.analysis(unit.path))
+            self._heard_by[unit] = any(one.unit.path == self.unit.path for one in asked)
+        return self._heard_by[unit]
 
     def _is_told_there(self, fault: Fault) -> bool:
         """True for what other files make and let meet, where one of them tells of it: it hears of the calls that break it."""

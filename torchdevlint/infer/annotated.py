@@ -1,4 +1,4 @@
-"""What annotations say of tensors: of a parameter, and of what is taken out of one: an item of a container, a field of a class of the project, what its methods give."""
+"""What annotations say of tensors: of a parameter, of a part of one, of a field of a class of the project, and of what its methods give."""
 
 from __future__ import annotations
 

@@ -408,12 +408,12 @@ def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Val
             out += known if known is not None else [one]
         elif isinstance(one, DoubleStar):
             rec = ctx.heap.get(one.value) if isinstance(one.value, Ref) else None
-            names = None if rec is None or rec.kind != "dict" or "*" in rec.fields else {key[1] for key in rec.items}
-            if rec is None or names is None or not all(isinstance(name, str) for name in names):
+            held = rec.items if rec is not None and rec.kind == "dict" and "*" not in rec.fields else None
+            if held is None or not all(isinstance(key[1], str) for key in held):
                 complete = False
                 out.append(one)
             else:
-                named.update({key[1]: value for key, value in rec.items.items()})
+                named.update({key[1]: value for key, value in held.items()})
         else:
             out.append(one)
     return out, named, complete
