@@ -15,6 +15,7 @@ from torchdevlint.infer.values import (
     OneOf,
     Tensor,
     Term,
+    Tup,
     at_least,
     consistent,
     join,
@@ -49,3 +50,27 @@ def test_a_condition_comes_out_one_way() -> None:
 
 def test_data_of_which_no_path_gives_any_have_no_known_rank() -> None:
     assert rank_of_data(None, NOTHING) == at_least(0)  # type: ignore[arg-type]
+
+
+class Counted:
+    """A leaf that counts how often it is hashed."""
+
+    hashed = 0
+
+    def __hash__(self) -> int:
+        Counted.hashed += 1
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def test_the_hash_of_nested_values_is_computed_once_for_each() -> None:
+    """A text that twenty `if`s may replace is in its successors twice: what is not kept is computed a million times."""
+    value: object = Const(Counted())
+    for number in range(20):
+        value = Tup((OneOf(((frozenset(), value), (frozenset(), Const(number)))), value))  # type: ignore[arg-type]
+    before = Counted.hashed
+    hash(value)
+    assert Counted.hashed - before <= 1
+    assert before <= 40

@@ -272,9 +272,16 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Tup:
-    """A tuple whose items are known one by one; an item may be a `Star`."""
+    """A tuple whose items are known one by one; an item may be a `Star`. Values share their parts: the hash is computed once."""
 
     items: tuple[Value, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(self.items))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 Guard = tuple[Term, bool]
@@ -283,9 +290,16 @@ Guard = tuple[Term, bool]
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of several values; each is had under its guards alone."""
+    """One of several values; each is had under its guards alone. The hash is computed once, as that of `Tup`."""
 
     options: tuple[tuple[frozenset[Guard], Value], ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(self.options))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class Ref:
