@@ -33,6 +33,28 @@ class Layer(nn.Module):
         return self
 """
 PLACED_BY_FLAG = {
+    "a tensor is no object of a class of the project": """
+class Window:
+    def __init__(self, size):
+        self.size = size
+
+class Filter(nn.Module):
+    def __init__(self, kernel):
+        super().__init__()
+        if isinstance(kernel, Window):
+            self.kernel = kernel
+        else:
+            self.register_buffer("kernel", kernel)
+
+    def forward(self, x):
+        return torch.relu(x) * self.kernel
+
+class Box(Filter):
+    def __init__(self):
+        super().__init__(torch.ones(3))
+
+print(Box().cuda()(torch.rand(3).cuda()))
+""",
     "a weight that a layer was given, and that a flag moves": """
 import numpy as np
 
@@ -719,6 +741,27 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "a tensor may be an object of a class that says itself what its objects are": """
+class Meta(type):
+    def __instancecheck__(cls, one):
+        return isinstance(one, torch.Tensor)
+
+class Window(metaclass=Meta):
+    pass
+
+class Filter(nn.Module):
+    def __init__(self, kernel):
+        super().__init__()
+        if isinstance(kernel, Window):
+            self.kernel = kernel
+        else:
+            self.register_buffer("kernel", kernel)
+
+    def forward(self, x):
+        return torch.relu(x) * self.kernel
+
+print(Filter(torch.ones(3)).cuda()(torch.rand(3).cuda()))
+""",
     "an object of the project that nobody has moved": OBJECTIVE
     + """
 objective = Objective()

@@ -136,10 +136,11 @@ def claim(
         if is_left or kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
             left = (_as_placed(ctx, _as_held(ctx, handed.on(ctx, operand))) for operand in operands)
             ctx.emit(Claim(kind, tuple(left), site, chain))
-    elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
-        if chain and sum(map(bool, sides)) > 1:
+    elif met and not is_pending and (chain or ctx.mode != "summary"):
+        if kind == "same" and chain and sum(map(bool, sides)) > 1:
             ctx.analysis.heard.met.add((site, None))
-        for side in (side for several in sides for side in several):
+        # An index on the CPU fits what is on any device.
+        for side in (side for several in (sides if kind == "same" else sides[:1]) for side in several):
             if side.tensor.device == HOST:
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:

@@ -628,6 +628,8 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Tensor):
         if name in _TENSOR_CLASSES:
             return True if name in ("torch.Tensor", "torch.autograd.Variable") else None
+        if isinstance(cls, Cls):
+            return False if _is_no_tensor_class(ctx, cls) else None
         return False if name.startswith(_NO_TENSORS) and "Parameter" not in name else None
     if isinstance(value, Tup):
         return name in _TUPLES
@@ -662,6 +664,15 @@ _ARE = {
     "deque": ("collections.deque", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable"),
 }
 _TUPLES = ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable")
+
+
+def _is_no_tensor_class(ctx: Context, cls: Cls) -> bool:
+    """True for a class of the project that inherits from no class that may be one of tensors, and does not say itself what its instances are."""
+    from torchdevlint.infer.classes import foreign_bases_of, is_base, metaclass_of
+
+    names = foreign_bases_of(ctx.analysis, cls.cls)
+    is_known = all(is_base(name) or name == "object" or name.startswith(_NO_TENSORS) for name in names)
+    return is_known and metaclass_of(ctx, cls.cls) is None
 
 
 def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool | None:

@@ -184,7 +184,7 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
     """True for a fault in what a package offers to whoever installs it: its public functions and methods, what is called there, and not what they make
     inside.
 
-    A method whose claim the package's own calls meet is a helper of these.
+    A method or a private function whose claim the package's own calls meet is a helper of these.
     """
     entry = fault.entry
     if entry is not None and entry.owner is not None and fault.is_met and not fault.is_shown:
@@ -192,7 +192,7 @@ def _is_offered(fault: Fault, facts: Facts) -> bool:
     if entry is not None and entry.parent is not None and entry.parent.kind == "function":
         return False
     is_private = fault.is_entered_in_private and not (
-        fault.is_reached or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
+        (fault.is_reached and not fault.is_met) or _is_called_by_its_base(fault, facts) or _is_inherited(fault, facts)
     )
     return facts.roles.is_library and not is_private
 
