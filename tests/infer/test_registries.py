@@ -142,3 +142,25 @@ main("net", torch.device("cuda"))
 """
     files = {"registry.py": FUNCTIONS, "nets.py": nets, "main.py": main}
     assert told(tmp_path, files, "main.py") == told(tmp_path, files, "nets.py") == []
+
+
+def test_the_name_of_a_function_that_a_setting_chooses_is_what_the_setting_is(tmp_path: Path) -> None:
+    nets = (
+        "from torch import nn\n\ndef large():\n    return nn.Linear(3, 3)\n\ndef small():\n    return nn.Linear(3, 3)\n"
+    )
+    main = """
+import argparse
+import torch
+import nets
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--net")
+args = parser.parse_args()
+net = getattr(nets, args.net)()
+if args.net.startswith("{begin}"):
+    net.cuda()
+net(torch.rand(2, 3))
+"""
+    for begin, wanted in (("huge", []), ("large", [(12, "TDL401", "broken")])):
+        files = {"nets.py": nets, "main.py": main.format(begin=begin)}
+        assert told(tmp_path, files, "main.py") == wanted

@@ -32,7 +32,84 @@ class Layer(nn.Module):
         self.objective.to(*args, **kwargs)
         return self
 """
+MODE = """
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--mode")
+args = parser.parse_args()
+model = nn.Linear(3, 3)
+"""
 PLACED_BY_FLAG = {
+    "a setting is one value alone": MODE
+    + """
+
+if args.mode == "train":
+    model.cuda()
+if args.mode == "export":
+    model(torch.rand(2, 3))
+""",
+    "a setting is one of several, and none of others": MODE
+    + """
+
+if args.mode in ("train", "tune"):
+    model.cuda()
+if args.mode in ["export", "show"]:
+    model(torch.rand(2, 3))
+""",
+    "a setting is one of several but for one of them": MODE
+    + """
+
+if args.mode in ("train", "tune") and args.mode != "tune":
+    model.cuda()
+if args.mode != "train":
+    model(torch.rand(2, 3))
+""",
+    "what a setting begins with": MODE
+    + """
+
+if args.mode == "train_large":
+    model.cuda()
+if not args.mode.startswith("train"):
+    model(torch.rand(2, 3))
+""",
+    "a setting is one of those that are not refused": MODE
+    + """
+
+if args.mode == "train":
+    model.cuda()
+elif args.mode == "tune":
+    model.cuda()
+else:
+    raise ValueError(args.mode)
+if args.mode.startswith("export"):
+    model(torch.rand(2, 3))
+""",
+    "an argument is one value alone": MODE
+    + """
+
+def run(mode):
+    model = nn.Linear(3, 3)
+    if mode == "train":
+        model.cuda()
+    if mode in ("export", "show"):
+        model(torch.rand(2, 3))
+
+run(args.mode)
+""",
+    "what a setting has chosen from a table": MODE
+    + """
+
+def on_gpu():
+    return nn.Linear(3, 3).cuda()
+
+def on_cpu():
+    return nn.Linear(3, 3)
+
+net = {"train": on_gpu, "export": on_cpu}[args.mode]()
+if args.mode == "export":
+    net(torch.rand(2, 3))
+""",
     "a tensor is no object of a class of the project": """
 class Window:
     def __init__(self, size):
@@ -741,6 +818,56 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "a setting that is one of several may be this one": MODE
+    + """
+
+if args.mode in ("train", "tune"):
+    model.cuda()
+if args.mode == "tune":
+    model(torch.rand(2, 3))
+""",
+    "one of the settings that two tests ask for": MODE
+    + """
+
+if args.mode in ("train", "tune"):
+    model.cuda()
+if args.mode in ("tune", "show"):
+    model(torch.rand(2, 3))
+""",
+    "what a setting may begin with": MODE
+    + """
+
+if args.mode == "train_large":
+    model.cuda()
+if args.mode.startswith("train"):
+    model(torch.rand(2, 3))
+""",
+    "two settings of one value": MODE
+    + """
+
+parser.add_argument("--other")
+if args.mode == "train":
+    model.cuda()
+if args.other == "export":
+    model(torch.rand(2, 3))
+""",
+    "an attribute that has been set since": MODE
+    + """
+
+class Trainer:
+    def __init__(self):
+        self.model = nn.Linear(3, 3)
+        self.mode = args.mode
+
+    def run(self):
+        if self.mode == "train":
+            self.model.cuda()
+            self.mode = "export"
+        if self.mode == "export":
+            self.model(torch.rand(2, 3))
+
+Trainer().run()
+""",
     "a tensor may be an object of a class that says itself what its objects are": """
 class Meta(type):
     def __instancecheck__(cls, one):

@@ -45,6 +45,7 @@ from torchdevlint.infer.values import (
     Value,
     as_key,
     asked_for_type,
+    choices,
     conditions_of,
     consistent,
     each_of,
@@ -57,6 +58,7 @@ from torchdevlint.infer.values import (
     is_partial,
     not_all,
     one_of,
+    outcome_of,
     places_of,
     typed_at,
     varies,
@@ -205,6 +207,10 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
             return outcome
         if (term, False) in ctx.facts:
             return not outcome
+        for asked, several in choices(ctx.facts).items():
+            ways = {outcome_of(term, asked, one) for one in several}
+            if len(ways) == 1 and (found := ways.pop()) is not None:
+                return found is outcome
     return None
 
 
@@ -288,6 +294,8 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
         return NUMBER
     if isinstance(left, Const) and all(isinstance(one, Const) for one in keys):
         return Const(left in keys)
+    if known and is_option(left) and all(isinstance(one, Const) for one in keys):
+        return Term("contains", left, Tup(tuple(keys)))
     if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
         field = "k", left.value
         return presence.is_there(rec, field, ctx.facts) if field in presence.marks(rec) else Const(field in rec.fields)

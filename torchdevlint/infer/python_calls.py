@@ -208,7 +208,8 @@ def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: S
         if isinstance(text, Text):
             found += [one for each in alternatives(value) for one in reading.attributes_like(ctx, each, text)]
         elif not isinstance(text, Const):
-            found += [one for each in alternatives(value) for one in reading.members(ctx, each)]
+            several = [reading.members(ctx, each) for each in alternatives(value)]
+            found += [reading.chosen(text, one) for one in several if one]
     return join(*found) if found else unknown(site)
 
 

@@ -74,6 +74,8 @@ from torchdevlint.infer.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from torchdevlint.infer.context import Context
 
 _OF_LAYERS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList", "torch.nn.Sequential"})
@@ -333,14 +335,14 @@ def attributes_like(ctx: Context, value: Value, name: Text) -> list[Value]:
     """What an object has under names of which only a part is known: `getattr(self, f"layer{number}")`."""
     rec, pattern = ctx.rec(value), paths.glob_of(name)
     if rec is None:
-        return members(ctx, value, pattern)
+        return list(members(ctx, value, pattern).values())
     own = bases_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ()
     fitting = [one for one in rec.attributes if fnmatchcase(one, pattern)]
     fitting = fitting or [one for base in own for one in base.methods if fnmatchcase(one, pattern)]
     return [attribute(ctx, value, one) for one in fitting]
 
 
-def members(ctx: Context, value: Value, pattern: str = "*") -> list[Value]:
+def members(ctx: Context, value: Value, pattern: str = "*") -> dict[str, Value]:
     """The functions and classes of a module of the project, one of which a program may choose by its name: `getattr(models, args.model)`, `globals()[name]`.
 
     A class from which another one of them derives is not chosen for itself.
@@ -350,11 +352,18 @@ def members(ctx: Context, value: Value, pattern: str = "*") -> list[Value]:
     elif value == ctx.unit.globals:
         path = ctx.unit.path
     else:
-        return []
+        return {}
     found = ctx.analysis.kept.imports.members(ctx.unit, path)
     bases = {base for one in found.values() if isinstance(one, Cls) for base in bases_of(ctx.analysis, one.cls)[1:]}
-    fitting = [one for name, one in found.items() if fnmatchcase(name, pattern)]
-    return [one for one in fitting if not (isinstance(one, Cls) and one.cls in bases)]
+    fitting = {name: one for name, one in found.items() if fnmatchcase(name, pattern)}
+    return {name: one for name, one in fitting.items() if not (isinstance(one, Cls) and one.cls in bases)}
+
+
+def chosen(name: Value, several: Mapping[Any, Value]) -> Value:
+    """What the user chooses by its name: what has been chosen tells the option."""
+    if not options.is_option(name):
+        return join(*several.values())
+    return one_of([(frozenset({(Term("equal", name, Const(key)), True)}), one) for key, one in several.items()])
 
 
 def _written_like(rec: Rec, name: str) -> Value | None:
@@ -398,7 +407,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if isinstance(key, Const):
             return attribute(ctx, value.object, str(key.value), site)
         several = members(ctx, value.object, paths.glob_of(key) if isinstance(key, Text) else "*")
-        return join(*several) if several else UNKNOWN
+        return chosen(key, several) if several else UNKNOWN
     if isinstance(value, Const) and isinstance(value.value, str):
         return containers.part_of_text(value.value, key)
     if isinstance(value, Cls) and isinstance(key, Const) and is_enum(ctx.analysis, value.cls):
@@ -511,6 +520,8 @@ def _item_of_object(
             return _of_key(rec, key)
     elif rec.kind == "dict" and "default" in rec.fields and not rec.items:
         return _made_by_default(ctx, value, rec, "*", site)
+    elif rec.kind == "dict" and "*" not in rec.items and rec.items:
+        return chosen(key, {field[1]: one for field, one in rec.items.items()})
     elif rec.kind == "dict":
         return join(*rec.items.values()) if rec.items else UNKNOWN
     return layers_in(ctx, value, rec) if rec.kind == "module" else element(ctx, value)
