@@ -6,21 +6,10 @@ from itertools import permutations
 
 import pytest
 
+from torchdevlint.infer.guards import consistent
+from torchdevlint.infer.joins import join, one_of
 from torchdevlint.infer.tensors import rank_of_data
-from torchdevlint.infer.values import (
-    HOST,
-    MANY,
-    NOTHING,
-    Const,
-    OneOf,
-    Tensor,
-    Term,
-    Tup,
-    at_least,
-    consistent,
-    join,
-    one_of,
-)
+from torchdevlint.infer.values import HOST, MANY, NOTHING, Const, OneOf, Tensor, Term, Tup, at_least
 
 
 @pytest.mark.parametrize("ranks", list(permutations((3, 4, MANY))))

@@ -16,11 +16,7 @@ from torchdevlint.facts.values import Value as View
 from torchdevlint.facts.views import Views
 from torchdevlint.infer.devices import MOVED
 from torchdevlint.infer.state import PLACED
-from torchdevlint.infer.values import (
-    Ref,
-    Term,
-    Value,
-)
+from torchdevlint.infer.values import Ref, Term, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup

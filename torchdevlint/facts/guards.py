@@ -18,15 +18,7 @@ from torchdevlint.facts.naming import (
     NO_GPU,
 )
 from torchdevlint.facts.standing import Standing
-from torchdevlint.infer.values import (
-    HOST,
-    UNKNOWN,
-    Const,
-    Device,
-    Ext,
-    Term,
-    Tup,
-)
+from torchdevlint.infer.values import HOST, UNKNOWN, Const, Device, Ext, Term, Tup
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.stubs.knowledge.functions import AVAILABILITY

@@ -15,13 +15,7 @@ from torchdevlint.facts.standing import Standing
 from torchdevlint.facts.values import UNKNOWN as NO_VALUE
 from torchdevlint.facts.values import Evidence, Kind, replace
 from torchdevlint.facts.values import Value as View
-from torchdevlint.infer.values import (
-    Func,
-    Ref,
-    Site,
-    Term,
-    Value,
-)
+from torchdevlint.infer.values import Func, Ref, Site, Term, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge import methods, modules

@@ -20,7 +20,9 @@ from torchdevlint.infer.annotated import says_tensor
 from torchdevlint.infer.calls import bind, fill
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation, under_conditions
+from torchdevlint.infer.guards import consistent
 from torchdevlint.infer.imports import Files, Global, qualified_in
+from torchdevlint.infer.joins import join, one_of
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
@@ -49,9 +51,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    consistent,
-    join,
-    one_of,
     options_of,
     waits,
 )

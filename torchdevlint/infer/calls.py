@@ -22,6 +22,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.choice import Choice, is_of_data
+from torchdevlint.infer.joins import join, one_of
 from torchdevlint.infer.state import RENEWED, Facts, join_heaps
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
@@ -55,8 +56,6 @@ from torchdevlint.infer.values import (
     alternatives,
     is_elsewhere,
     is_open,
-    join,
-    one_of,
     options_of,
     parts_of,
     terms_in,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import devices, handed, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host, is_kept_from_before, opposite
+from torchdevlint.infer.guards import consistent
+from torchdevlint.infer.joins import one_of
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import EARLIER, FIRST, OF_DATA, Facts, asked
 from torchdevlint.infer.summary import LEAF, Claim, ClaimKind, Fault, Operand
@@ -36,11 +38,9 @@ from torchdevlint.infer.values import (
     alternatives,
     as_chosen,
     conditions_of,
-    consistent,
     index_of,
     is_choice,
     is_elsewhere,
-    one_of,
     options_of,
     places_of,
     waits,

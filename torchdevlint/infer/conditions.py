@@ -11,7 +11,9 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchdevlint.infer import presence
+from torchdevlint.infer.guards import choices, consistent, each_of, not_all, outcome_of
 from torchdevlint.infer.host_libraries import ROOTS
+from torchdevlint.infer.joins import for_each, one_of
 from torchdevlint.infer.options import is_option, is_told
 from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
@@ -45,20 +47,13 @@ from torchdevlint.infer.values import (
     Value,
     as_key,
     asked_for_type,
-    choices,
     conditions_of,
-    consistent,
-    each_of,
-    for_each,
     holds_partial,
     is_accelerator,
     is_array,
     is_elsewhere,
     is_member,
     is_partial,
-    not_all,
-    one_of,
-    outcome_of,
     places_of,
     typed_at,
     varies,

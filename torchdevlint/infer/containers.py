@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import lookups, presence, reading
 from torchdevlint.infer.classes import special, wrapped
+from torchdevlint.infer.joins import MOST_ALTERNATIVES, for_each, join, one_of
 from torchdevlint.infer.presence import PRESENT
 from torchdevlint.infer.state import CELL
 from torchdevlint.infer.values import (
     FALSE,
-    MOST_ALTERNATIVES,
     NONE,
     NOTHING,
     NUMBER,
@@ -36,11 +36,8 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     as_key,
-    for_each,
     is_partial,
-    join,
     of_key,
-    one_of,
     options_of,
 )
 from torchdevlint.program import ir

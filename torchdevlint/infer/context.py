@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import registries
+from torchdevlint.infer.guards import consistent
 from torchdevlint.infer.imports import Global
+from torchdevlint.infer.joins import join, one_of
 from torchdevlint.infer.options import is_option
 from torchdevlint.infer.presence import PRESENT, without_mark
 from torchdevlint.infer.state import CELL, NO_FACTS, Facts, Heap, Moving, of_each_class, old_field
@@ -31,9 +33,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    consistent,
-    join,
-    one_of,
     options_of,
     waits,
 )

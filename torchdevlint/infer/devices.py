@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, gradients, tensors
+from torchdevlint.infer.guards import consistent
+from torchdevlint.infer.joins import one_of
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import LEFT, OF_DATA, PLACED, Facts, asked
 from torchdevlint.infer.values import (
@@ -44,13 +46,11 @@ from torchdevlint.infer.values import (
     as_chosen,
     choice_of,
     conditions_of,
-    consistent,
     index_of,
     indexed,
     is_accelerator,
     is_choice,
     is_elsewhere,
-    one_of,
     options_of,
     places_of,
     waits,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import conditions
 from torchdevlint.infer.classes import defaults_of
-from torchdevlint.infer.values import FALSE, TRUE, UNKNOWN, Cls, Ext, Func, Value, alternatives, join, waits
+from torchdevlint.infer.joins import join
+from torchdevlint.infer.values import FALSE, TRUE, UNKNOWN, Cls, Ext, Func, Value, alternatives, waits
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 

@@ -20,6 +20,8 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.context import Context
+from torchdevlint.infer.guards import consistent, each_of
+from torchdevlint.infer.joins import MOST_ALTERNATIVES, join, lift, one_of
 from torchdevlint.infer.narrowing import Left, narrowed
 from torchdevlint.infer.state import (
     CELL,
@@ -42,7 +44,6 @@ from torchdevlint.infer.values import (
     EXPECTED_ERROR,
     FALSE,
     KEPT_AS,
-    MOST_ALTERNATIVES,
     NONE,
     NOTHING,
     NUMBER,
@@ -72,14 +73,9 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     as_key,
-    consistent,
-    each_of,
     is_member,
-    join,
-    lift,
     literal,
     of_key,
-    one_of,
     options_of,
     terms_in,
     text_of,

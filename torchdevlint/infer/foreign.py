@@ -40,6 +40,7 @@ from torchdevlint.infer.classes import (
     wrapped,
 )
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
+from torchdevlint.infer.joins import for_each, join, lift
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -79,13 +80,10 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    for_each,
     indexed,
     is_array,
     is_elsewhere,
     is_open,
-    join,
-    lift,
     shifted,
     unknown,
     waits,

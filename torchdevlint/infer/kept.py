@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from torchdevlint.infer.imports import MOST_FILES, Files, Global, Imports, dependents_of
+from torchdevlint.infer.joins import join
 from torchdevlint.infer.state import Heap
 from torchdevlint.infer.summary import Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -30,7 +31,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    join,
     parts_of,
 )
 from torchdevlint.program import ir

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import devices, reading
+from torchdevlint.infer.joins import one_of
 from torchdevlint.infer.state import COLLATED, FILLED
 from torchdevlint.infer.values import (
     NONE,
@@ -22,7 +23,6 @@ from torchdevlint.infer.values import (
     Term,
     Tup,
     Value,
-    one_of,
     options_of,
 )
 

@@ -19,6 +19,7 @@ from torchdevlint.infer import (
     reading,
     tensors,
 )
+from torchdevlint.infer.joins import join, lift
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -54,8 +55,6 @@ from torchdevlint.infer.values import (
     alternatives,
     as_key,
     is_open,
-    join,
-    lift,
     unknown,
     waits,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
+from torchdevlint.infer.joins import lift
 from torchdevlint.infer.state import COLLATED
 from torchdevlint.infer.values import (
     HOST,
@@ -26,7 +27,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    lift,
     shifted,
     unknown,
     waits,

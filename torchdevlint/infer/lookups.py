@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import conditions, devices, reading
+from torchdevlint.infer.joins import join
 from torchdevlint.infer.state import NO_FACTS, Under
 from torchdevlint.infer.values import (
     UNKNOWN,
@@ -23,7 +24,6 @@ from torchdevlint.infer.values import (
     Term,
     Value,
     as_key,
-    join,
     options_of,
     parts_of,
     terms_in,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import devices
 from torchdevlint.infer.evaluation import Evaluation, under_conditions
+from torchdevlint.infer.guards import consistent
 from torchdevlint.infer.replay import Replay
 from torchdevlint.infer.state import State, join_states
-from torchdevlint.infer.values import NONE, UNKNOWN, Const, Device, Func, Ref, Term, Value, consistent, options_of
+from torchdevlint.infer.values import NONE, UNKNOWN, Const, Device, Func, Ref, Term, Value, options_of
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import reads

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, containers, devices, opaque, paths, reading, samples, tensors
+from torchdevlint.infer.guards import consistent
+from torchdevlint.infer.joins import MOST_ALTERNATIVES, for_each, join, one_of
 from torchdevlint.infer.state import NO_FACTS, OF_DATA, Facts, is_moved
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     FALSE,
     HOST,
     MANY,
-    MOST_ALTERNATIVES,
     NONE,
     NOWHERE,
     NUMBER,
@@ -42,12 +43,8 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    consistent,
     device_at,
-    for_each,
     is_open,
-    join,
-    one_of,
     options_of,
     places_of,
     unknown,

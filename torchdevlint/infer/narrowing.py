@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import conditions
+from torchdevlint.infer.joins import one_of
 from torchdevlint.infer.values import (
     HOST,
     NO_TENSOR,
@@ -23,7 +24,6 @@ from torchdevlint.infer.values import (
     Term,
     Tup,
     Value,
-    one_of,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup

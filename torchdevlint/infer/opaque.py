@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import claims, reading, tensors
+from torchdevlint.infer.guards import consistent
 from torchdevlint.infer.host_libraries import ROOTS
 from torchdevlint.infer.state import PLACED, Facts
 from torchdevlint.infer.summary import Operand
@@ -24,7 +25,6 @@ from torchdevlint.infer.values import (
     Term,
     Value,
     alternatives,
-    consistent,
     places_of,
 )
 from torchdevlint.program import ir

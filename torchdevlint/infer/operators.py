@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import annotated, claims, devices, reading, tensors
+from torchdevlint.infer.joins import for_each, one_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -37,10 +38,8 @@ from torchdevlint.infer.values import (
     alternatives,
     array,
     at_least,
-    for_each,
     is_open,
     least,
-    one_of,
     shifted,
     unknown,
     waits,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import claims, modules, reading
+from torchdevlint.infer.joins import join
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import FILLED
 from torchdevlint.infer.summary import LEAF, Operand
@@ -28,7 +29,6 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     is_elsewhere,
-    join,
     waits,
 )
 from torchdevlint.stubs.knowledge.modules import STATELESS_OPTIMIZERS

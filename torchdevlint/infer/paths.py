@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from torchdevlint.infer.joins import lift
 from torchdevlint.infer.values import (
     FALSE,
     TRUE,
@@ -27,7 +28,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    lift,
     parts_of,
     text_of,
 )

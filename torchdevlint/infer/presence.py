@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from torchdevlint.infer.values import (
-    FALSE,
-    TRUE,
-    Const,
-    Guard,
-    Rec,
-    Tup,
-    Value,
-    consistent,
-    one_of,
-    options_of,
-)
+from torchdevlint.infer.guards import consistent
+from torchdevlint.infer.joins import one_of
+from torchdevlint.infer.values import FALSE, TRUE, Const, Guard, Rec, Tup, Value, options_of
 
 PRESENT = ".@present"  # the field: for each item that may be lacking, whether it is there
 _MOST_WAYS = 8  # in which a container may be filled

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import classes, modules, reading, tensors
+from torchdevlint.infer.joins import join
 from torchdevlint.infer.values import (
     NONE,
     NOTHING,
@@ -21,7 +22,6 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     is_open,
-    join,
     waits,
 )
 

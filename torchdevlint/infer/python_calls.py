@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
 from torchdevlint.infer.classes import EXCEPTIONS, field_names, special
+from torchdevlint.infer.joins import MOST_ALTERNATIVES, join, lift, one_of
 from torchdevlint.infer.values import (
     CLOCK,
     FALSE,
     KEPT_AS,
-    MOST_ALTERNATIVES,
     NONE,
     NOTHING,
     NUMBER,
@@ -40,9 +40,6 @@ from torchdevlint.infer.values import (
     alternatives,
     as_key,
     is_open,
-    join,
-    lift,
-    one_of,
     options_of,
     text_of,
     unknown,

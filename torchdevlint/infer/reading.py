@@ -21,7 +21,9 @@ from torchdevlint.infer.classes import (
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
+from torchdevlint.infer.guards import consistent
 from torchdevlint.infer.imports import MODULE
+from torchdevlint.infer.joins import join, lift, one_of
 from torchdevlint.infer.presence import PRESENT
 from torchdevlint.infer.state import COLLATED, FILLED, RENEWED, Facts, Under, as_moved, renewal
 from torchdevlint.infer.values import (
@@ -57,17 +59,13 @@ from torchdevlint.infer.values import (
     alternatives,
     array,
     as_key,
-    consistent,
     device_at,
     holds_partial,
     is_member,
     is_open,
     is_partial,
-    join,
-    lift,
     may_be_same,
     of_key,
-    one_of,
     options_of,
     shifted,
     waits,

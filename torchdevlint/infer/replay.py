@@ -24,6 +24,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.calls import call, spread
 from torchdevlint.infer.context import CHANGES, MOST_NESTED, nesting
+from torchdevlint.infer.joins import lift, one_of
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.presence import PRESENT, marks, with_marks
 from torchdevlint.infer.state import (
@@ -83,8 +84,6 @@ from torchdevlint.infer.values import (
     choice_of,
     device_at,
     least,
-    lift,
-    one_of,
     options_of,
     place_in,
     places_of,

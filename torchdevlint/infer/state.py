@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
+from torchdevlint.infer.guards import each_of, not_all
+from torchdevlint.infer.joins import join, one_of
 from torchdevlint.infer.presence import PRESENT, joined, with_marks
 from torchdevlint.infer.values import (
     ALL,
@@ -27,11 +29,7 @@ from torchdevlint.infer.values import (
     Term,
     Value,
     device_at,
-    each_of,
     is_elsewhere,
-    join,
-    not_all,
-    one_of,
     options_of,
     place_in,
     places_of,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import modules, paths
 from torchdevlint.infer.checkpoints import COUNTERS, PLAIN_STATE
+from torchdevlint.infer.joins import join
 from torchdevlint.infer.options import is_option
 from torchdevlint.infer.state import PLACED, RENEWED, Facts, renewal
 from torchdevlint.infer.summary import Event
@@ -40,7 +41,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    join,
     options_of,
     parts_of,
     places_of,

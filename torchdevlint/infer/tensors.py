@@ -25,6 +25,8 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.classes import has_caller_outside, special, wrapped
 from torchdevlint.infer.conditions import negated, on_accelerator
+from torchdevlint.infer.guards import consistent
+from torchdevlint.infer.joins import for_each, join, lift, one_of
 from torchdevlint.infer.places import is_computed_elsewhere
 from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, renewal
@@ -70,17 +72,12 @@ from torchdevlint.infer.values import (
     as_key,
     asked_for_type,
     at_least,
-    consistent,
     device_at,
-    for_each,
     is_array,
     is_elsewhere,
     is_open,
     is_partial,
-    join,
     least,
-    lift,
-    one_of,
     options_of,
     place_in,
     shifted,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from torchdevlint.program import ir
 
 MOST_DEPTH = 30  # of a term; what nests deeper is unknown
-MOST_ALTERNATIVES = 5
-_MOST_CONSTANTS = 12  # names of attributes, keys: they cost little
-_MOST_CALLS = 12  # alternatives of calls that wait for a caller, who decides between them
-_MOST_MODELS = 2  # of more objects than that: each is called
 _MOST_TERMS = 200_000
 
 
@@ -156,7 +151,7 @@ def is_elsewhere(place: Place) -> bool:
 
 def choice_of(chosen: Place, guards: frozenset[Guard]) -> Place:
     """The device that the program chose, which is no CPU only where all of the conditions hold."""
-    away = OneOf(((guards, Device(chosen)), (_NO_GUARDS, Device(HOST))))
+    away = OneOf(((guards, Device(chosen)), (NO_GUARDS, Device(HOST))))
     return Term(CHOICE, away) if guards else chosen
 
 
@@ -174,7 +169,7 @@ def as_chosen(place: Place) -> Place:
 def conditions_of(place: Place) -> frozenset[Guard]:
     """The conditions under which the device that the program chose is no CPU."""
     found: frozenset[Guard] = (
-        place.args[0].options[0][0] if isinstance(place, Term) and place.op == CHOICE else _NO_GUARDS
+        place.args[0].options[0][0] if isinstance(place, Term) and place.op == CHOICE else NO_GUARDS
     )
     return found
 
@@ -509,7 +504,7 @@ def asked_for_type(value: Value) -> Term | None:
 
 NOTHING = OneOf(())
 """No value at all: the element of an empty list."""
-_NO_GUARDS: frozenset[Guard] = frozenset()
+NO_GUARDS: frozenset[Guard] = frozenset()
 
 
 KEPT_AS = ".@kind"
@@ -710,13 +705,13 @@ def alternatives(value: Value) -> tuple[Value, ...]:
 
 def options_of(value: Value) -> tuple[tuple[frozenset[Guard], Value], ...]:
     """What a value may be, and under which guards."""
-    return value.options if type(value) is OneOf else ((_NO_GUARDS, value),)
+    return value.options if type(value) is OneOf else ((NO_GUARDS, value),)
 
 
 def places_of(place: Place) -> tuple[tuple[frozenset[Guard], Place], ...]:
     """Where something may be, and under which guards."""
     if not isinstance(place, Term) or place.op != EITHER:
-        return ((_NO_GUARDS, place),)
+        return ((NO_GUARDS, place),)
     return tuple((guards, one.place) for guards, one in options_of(place.args[0]) if isinstance(one, Device))
 
 
@@ -732,257 +727,6 @@ def place_in(device: Value) -> Place | None:
     if isinstance(device, OneOf) and all(isinstance(one, Device) for _, one in device.options):
         return Term(EITHER, device)
     return None
-
-
-def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
-    """False where a condition would have to come out both ways, where one value would have to be two, or where not all of several hold and yet each does."""
-    if len(second) < len(first):
-        first, second = second, first
-    if not second.isdisjoint([(term, not outcome) for term, outcome in first]):
-        return False
-    if first and (choices(first) or choices(second)) and _is_nothing_left(first | second):
-        return False
-    several = [term for guards in (first, second) for term, outcome in guards if not outcome and term.op == ALL]
-    return not (several and first) or _may_hold(first | second, several)
-
-
-def _is_nothing_left(guards: frozenset[Guard]) -> bool:
-    """True where a value is one of several constants, and no one of them fits all conditions: `mode == "train"`, and `mode in ("test", "demo")`."""
-    return any(not fitting for fitting in choices(guards).values())
-
-
-@lru_cache(maxsize=20_000)
-def choices(guards: frozenset[Guard]) -> dict[Value, list[Const]]:
-    """The constants that a value may be, where some conditions hold that say it is one of several."""
-    found: dict[Value, list[Const]] = {}
-    for term, outcome in guards:
-        equal = [term] if outcome else [one for one, held in each_of(term) if not held] if term.op == ALL else []
-        asked = {one.args[0] for one in equal if one.op in ("equal", "contains")}
-        several = [each for one in equal if one.op in ("equal", "contains") for each in _named_in(one)]
-        if len(asked) == 1 and (outcome or len(equal) == len(term.args)) and None not in several:
-            found[asked.pop()] = [one for one in several if one is not None]
-    return {
-        value: [
-            one for one in several if all(outcome_of(term, value, one) in (outcome, None) for term, outcome in guards)
-        ]
-        for value, several in found.items()
-    }
-
-
-def _named_in(term: Term) -> list[Const | None]:
-    """The constants to one of which a value is equal."""
-    several = term.args[1].items if term.op == "contains" and isinstance(term.args[1], Tup) else (term.args[1],)
-    return [
-        one if isinstance(one, Const) and (term.op == "equal" or one is not term.args[1]) else None for one in several
-    ]
-
-
-def outcome_of(term: Term, value: Value, known: Const) -> bool | None:
-    """How a condition comes out where a value is a constant; None where that does not tell."""
-    asked = term.args[0] if term.args else None
-    if term.op == "equal" and asked == value and isinstance(term.args[1], Const):
-        return bool(known.value == term.args[1].value)
-    if term.op == "contains" and asked == value and isinstance(term.args[1], Tup):
-        items = term.args[1].items
-        is_within = any(isinstance(one, Const) and one.value == known.value for one in items)
-        return True if is_within else False if all(isinstance(one, Const) for one in items) else None
-    if term.op == "call" and isinstance(asked, Term) and asked.op == "attribute" and asked.args[0] == value:
-        ask = _OF_TEXT.get(asked.args[1])
-        part = term.args[1][0] if len(term.args[1]) == 1 else None
-        if ask is not None and isinstance(known.value, str) and isinstance(part, Const) and isinstance(part.value, str):
-            return ask(known.value, part.value)
-    return None
-
-
-_OF_TEXT: dict[str, Callable[[str, str], bool]] = {"startswith": str.startswith, "endswith": str.endswith}
-
-
-def _may_hold(guards: frozenset[Guard], several: list[Term]) -> bool:
-    """False where, of several conditions that do not all hold, each does, or the only one that may fail does not fail for another such reason."""
-    held = set(guards)
-    left = [each_of(one) for one in several]
-    while left:
-        open_now = []
-        for each in left:
-            failing = each - held
-            if not failing:
-                return False
-            if any((term, not outcome) in held for term, outcome in failing):
-                continue
-            if len(failing) > 1:
-                open_now.append(each)
-                continue
-            ((term, outcome),) = failing
-            held.add((term, not outcome))
-        if len(open_now) == len(left):
-            return True
-        left = open_now
-    return True
-
-
-@lru_cache(maxsize=10_000)
-def each_of(several: Term) -> frozenset[Guard]:
-    """The conditions that a term asks for all of."""
-    return frozenset((term.args[0], False) if term.op == "not" else (term, True) for term in several.args)
-
-
-def not_all(guards: frozenset[Guard]) -> Guard:
-    """What holds where not all of several conditions do."""
-    return Term(ALL, *(term if outcome else Term("not", term) for term, outcome in sorted(guards, key=hash))), False
-
-
-def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozenset[Guard], Value]]) -> Value:
-    """The join of guarded values. What is equal is told once, under what all its guards share.
-
-    An alternative of which nothing is known is kept: no claim of the others is certain then.
-    """
-    found: dict[Value, frozenset[Guard]] = {}
-    ruled_out: dict[Value, frozenset[Guard]] = {}
-    ways: dict[Value, list[frozenset[Guard]]] = {}  # each, of what was told more than once
-    for guards, value in options:
-        if type(value) is not OneOf:
-            count = len(found)
-            known = found.setdefault(value, guards)
-            if len(found) == count:
-                found[value] = known & guards
-                ways.setdefault(value, [known]).append(guards)
-            continue
-        for inner, option in value.options:
-            kept = found if not inner or consistent(guards, inner) else ruled_out  # a condition comes out one way
-            both = guards | inner if inner else guards
-            told = kept.get(option)
-            kept[option] = both if told is None else told & both
-            if told is not None and kept is found:
-                ways.setdefault(option, [told]).append(both)
-    found = found or ruled_out
-    if len(found) == 1:
-        return next(iter(found))
-    if len(found) > 1:
-        _join_tensors(found, ways)
-    if len(found) > 1 and NONE in found:
-        _join_none(found, ways)
-    if 1 < len(found) <= _MOST_TOLD_APART and ways:
-        _tell_apart(found, ways)
-    if len(found) > MOST_ALTERNATIVES:
-        _join_texts(found)
-        _join_origins(found)
-        _join_tuples(found)
-    if len(found) == 1:
-        return next(iter(found))
-    if len(found) > MOST_ALTERNATIVES and not (
-        (len(found) <= _MOST_CONSTANTS and all(type(one) is Const for one in found))
-        or (len(found) <= _MOST_CALLS and all(type(one) is Term and one.op == "call" and one.waits for one in found))
-    ):
-        several = [(guards, value) for value, guards in found.items()]
-        kinds = [one for one in several if isinstance(one[1], Tensor)] or _of_objects(several)
-        return OneOf((*kinds[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if kinds else UNKNOWN
-    return OneOf(tuple(zip(found.values(), found, strict=True)))
-
-
-_MOST_TOLD_APART = 4  # values
-
-
-def _of_objects(several: list[tuple[frozenset[Guard], Value]]) -> list[tuple[frozenset[Guard], Value]]:
-    """The options, where all that are known are objects: `if name == "vgg": net = VGG()`, and so on for each model that there is, or their classes. The
-    first ones stand for all.
-    """
-    known = [option for option in several if isinstance(option[1], (Ref, Cls)) or option[1] == NONE]
-    others = (value for _, value in several if not isinstance(value, (Ref, Cls)) and value != NONE)
-    return known[:_MOST_MODELS] if all(isinstance(one, Term) and one.op == "unknown" for one in others) else []
-
-
-def _tell_apart(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[frozenset[Guard]]]) -> None:
-    """Of a few values one holds under several conditions that those of another rule out: `if a and b: x = y`."""
-    before = dict(found)
-    for value, several in ways.items():
-        for other, guards in before.items() if value in found else ():
-            if other is not value and len(guards) > 1 and not any(consistent(one, guards) for one in several):
-                found[value] |= {not_all(guards)}
-
-
-def _join_none(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[frozenset[Guard]]]) -> None:
-    """None where a value is None, and else that value, is the value."""
-    for term, outcome in found[NONE]:
-        if term.op == "is_none" and outcome and term.args[0] in found:
-            found[term.args[0]] &= found.pop(NONE)
-            ways.pop(NONE, None)
-            ways.pop(term.args[0], None)
-            return
-
-
-def _join_origins(found: dict[Value, frozenset[Guard]]) -> None:
-    """Of many parameters that differ in where they were made alone, as those of a model do, the first stands for all."""
-    first: dict[Any, Tensor] = {}
-    for one in [one for one in found if isinstance(one, Tensor) and one.follows]:
-        key = one.device, one.rank, one.implicit, one.kept
-        standing = first.setdefault(key, one)
-        if standing is not one:
-            found[standing] &= found.pop(one)
-
-
-def _join_tuples(found: dict[Value, frozenset[Guard]]) -> None:
-    """Of many tuples with the same first items, as one has that grows in a loop, it is known that others may stand behind those."""
-    alike: dict[Value, list[Tup]] = {}
-    for one in found:
-        if isinstance(one, Tup) and one.items and not isinstance(one.items[0], Star):
-            alike.setdefault(one.items[0], []).append(one)
-    for several in alike.values():
-        if len(several) > 1:
-            columns = list(zip(*(one.items for one in several), strict=False))
-            same = next((at for at, column in enumerate(columns) if len(set(column)) > 1), len(columns))
-            others = dict.fromkeys(item for one in several for item in one.items[same:])
-            guards = frozenset.intersection(*(found.pop(one) for one in several))
-            found[Tup((*several[0].items[:same], Star(Tup(tuple(others)))))] = guards
-
-
-def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
-    """Of too many texts it is known that they are texts."""
-    texts = [value for value in found if isinstance(value, Text)]
-    if len(texts) > 1:
-        found[UNKNOWN_TEXT] = frozenset.intersection(*(found.pop(text) for text in texts))
-
-
-def _join_tensors(found: dict[Value, frozenset[Guard]], ways: dict[Value, list[frozenset[Guard]]]) -> None:
-    """Tensors of one place and origin are one, of a rank that holds for both; so are arrays."""
-    tensors: list[Tensor] = []
-    arrays: list[Array] = []
-    for value in tuple(found):
-        if type(value) is Tensor:
-            tensors.append(value)
-        elif type(value) is Array:
-            arrays.append(value)
-        elif type(value) is Term and value.op == NO_TENSOR and value.args[0] in found:
-            told = ways.pop(value, [found[value]])
-            ways.setdefault(value.args[0], [found[value.args[0]]]).extend(told)
-            found[value.args[0]] &= found.pop(value)  # what it is if it is no tensor, and what it is
-    if len(arrays) > 1:
-        guards = frozenset.intersection(*(found.pop(one) for one in arrays))
-        found[array(at_least(min(least(one.rank) for one in arrays)))] = guards
-    if len(tensors) < 2:
-        return
-    alike: dict[tuple[Any, ...], list[Tensor]] = {}
-    for value in tensors:
-        is_number = value.rank == 0 and any(
-            term.waits for term, _ in found[value]
-        )  # on a condition that a caller knows
-        alike.setdefault((value.device, value.origin, value.implicit, value.kept, is_number), []).append(value)
-    for first, *others in alike.values():
-        if not others:
-            continue
-        both, guards = first, found.pop(first)
-        told = ways.pop(first, [guards])
-        for value in others:
-            told += ways.pop(value, [found[value]])
-            rank = both.rank if both.rank == value.rank else at_least(min(least(both.rank), least(value.rank)))
-            like = both.like if both.like == value.like else None
-            is_asked = isinstance(both.device, Term) and both.device.op == "device_of"  # then its rank is asked with it
-            if like is not both.like and not is_asked and rank is not None and rank < 0:
-                rank = at_least(least(rank) - 1)
-            both = Tensor(
-                both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept, like=like
-            )
-            guards &= found.pop(value)
-        found[both], ways[both] = guards, told
 
 
 def varies(value: object) -> bool:
@@ -1002,25 +746,6 @@ def array(rank: int | None, of: Term | None = None) -> Array:
 def is_array(value: Value) -> TypeGuard[Array]:
     """True for what is an array and no number."""
     return isinstance(value, Array) and value.rank not in (0, None)
-
-
-def join(*values: Value) -> Value:
-    """Any of the values."""
-    if len(values) == 1:
-        return values[0]
-    return one_of([(_NO_GUARDS, value) for value in values])
-
-
-def lift(function: Callable[[Value], Value], value: Value) -> Value:
-    """A function of each alternative; None is none of them, as nothing can be asked of it."""
-    if not isinstance(value, OneOf):
-        return function(value)
-    return one_of([(guards, function(option)) for guards, option in value.options if option != NONE])
-
-
-def for_each(function: Callable[[Value], Value], value: Value) -> Value:
-    """A function of each alternative, None among them."""
-    return one_of([(guards, function(option)) for guards, option in options_of(value)])
 
 
 def is_open(value: Value) -> TypeGuard[Term]:

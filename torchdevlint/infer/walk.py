@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
+from torchdevlint.infer.joins import join
 from torchdevlint.infer.state import Env, Heap, State, join_states
-from torchdevlint.infer.values import UNKNOWN, Cls, Rec, Ref, Term, Value, join, options_of
+from torchdevlint.infer.values import UNKNOWN, Cls, Rec, Ref, Term, Value, options_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge.functions import AVAILABILITY
