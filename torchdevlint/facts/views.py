@@ -19,6 +19,7 @@ from torchdevlint.facts.values import Value as View
 from torchdevlint.facts.values import join as joined
 from torchdevlint.infer import annotated, classes
 from torchdevlint.infer import modules as placing
+from torchdevlint.infer.annotated import is_number
 from torchdevlint.infer.devices import MOVED
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.values import (
@@ -233,6 +234,8 @@ class Views(Made):
         match value:
             case Const(constant):
                 return _constant(constant)
+            case Term() if is_number(value):
+                return View(Kind.SCALAR)
             case Sort(name):
                 kind = _SORTS.get(name, Kind.OTHER)
                 return View(kind, Spelled("acc", "cuda") if name == "accelerator" else TOP)

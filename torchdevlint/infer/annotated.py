@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 _TENSORS = frozenset("Tensor FloatTensor DoubleTensor HalfTensor LongTensor IntTensor BoolTensor ByteTensor".split())
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
+AS_NUMBER = {
+    "int": "__int__",
+    "float": "__float__",
+}  # what makes a number of what a user has written, and the method that it calls
 _UNIONS = frozenset({"Optional", "|", "Union"})
 _SEQUENCES = frozenset(
     "list List tuple Tuple Sequence MutableSequence Collection Iterable Iterator Generator set Set".split()
@@ -50,9 +54,11 @@ def class_of(analysis: Analysis, term: Term) -> ir.Class | None:
 
 
 def is_number(value: Value) -> bool:
-    """True for a parameter that is said to be a number, and for what is computed from such alone."""
+    """True for a parameter that is said to be a number, for what was made one, and for what is computed from such alone."""
     if isinstance(value, Term) and value.op == "binary":
         return all(map(is_number, value.args[1:3]))
+    if isinstance(value, Term) and value.op == "attribute" and value.args[1] in AS_NUMBER.values():
+        return True
     said = annotation_of(value) if isinstance(value, Term) else None
     if said is not None:
         return all(_last(one) in _NUMBERS for one in _alternatives(said))

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchdevlint.infer import presence
-from torchdevlint.infer.guards import choices, consistent, each_of, not_all, outcome_of
+from torchdevlint.infer.guards import consistent, each_of, not_all, outcome_of
 from torchdevlint.infer.host_libraries import ROOTS
 from torchdevlint.infer.joins import for_each, one_of
 from torchdevlint.infer.options import is_option, is_told
@@ -153,12 +153,17 @@ def guards_of(value: Value, outcome: bool) -> Facts:
         fitting = [guards | own for guards, own in held if consistent(guards, own)]
         if len(fitting) == 1 and len(fitting[0]) < 2:
             return fitting[0]
-        is_settled = any(map(_compares_devices, value.options)) or any(is_option(one) for _, one in value.options)
+        is_settled = any(map(_compares_devices, value.options)) or any(_asks_option(one) for _, one in value.options)
         test = Term("test", value) if waits(value) or is_settled else UNKNOWN
         itself: Facts = frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
         # Where several things hold together, one of them does not where it comes out the other way: that is known by the test itself.
         return fitting[0] | itself if len(fitting) == 1 else itself | _ruled_out(value, outcome)
     return NO_FACTS
+
+
+def _asks_option(value: Value) -> bool:
+    """True for an option of the program, and for what is asked of one."""
+    return is_option(value) or (isinstance(value, Term) and any(map(is_option, value.args)))
 
 
 def _ruled_out(value: OneOf, outcome: bool) -> Facts:
@@ -202,10 +207,8 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
             return outcome
         if (term, False) in ctx.facts:
             return not outcome
-        for asked, several in choices(ctx.facts).items():
-            ways = {outcome_of(term, asked, one) for one in several}
-            if len(ways) == 1 and (found := ways.pop()) is not None:
-                return found is outcome
+        found = outcome_of(term, ctx.facts)
+        return found if found is None else found is outcome
     return None
 
 

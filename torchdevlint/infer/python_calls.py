@@ -6,10 +6,11 @@ import builtins
 import sys
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
+from torchdevlint.infer import annotated, conditions, containers, devices, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
 from torchdevlint.infer.classes import EXCEPTIONS, field_names, special
 from torchdevlint.infer.joins import MOST_ALTERNATIVES, join, lift, one_of
+from torchdevlint.infer.options import is_option
 from torchdevlint.infer.values import (
     CLOCK,
     FALSE,
@@ -95,6 +96,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return Const(ends) if ends in asked else NUMBER if None in asked else Const(not ends)
     if name == "int" and len(args) == 1 and isinstance(first, Const) and str(first.value).isdecimal():
         return Const(int(first.value))
+    if name in annotated.AS_NUMBER and len(args) == 1 and is_option(first):
+        return Term("attribute", first, annotated.AS_NUMBER[name])  # two tests of it are tests of one number
     if name == "slice" and 0 < len(args) < 4:
         bounds = [None if one == NONE else one if isinstance(one, Const) else UNKNOWN for one in args]
         return SliceValue(*bounds) if len(args) > 1 else SliceValue(None, bounds[0])
@@ -398,7 +401,11 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name in ("os.getenv", "os.environ.get") and args:
         told: Value = Term("item", Ext("os.environ"), first)
         default = args[1] if len(args) > 1 else keywords.get("default")
-        return told if default is None else join(told, default)
+        is_device = isinstance(default, Const) and isinstance(devices.as_device(ctx, default), str)
+        if default is None or (isinstance(default, Const) and not (is_device and isinstance(default.value, str))):
+            return told  # what is the default, the user may write too
+        is_set = Term("contains", first, Ext("os.environ"))
+        return one_of([(frozenset({(is_set, True)}), told), (frozenset({(is_set, False)}), default)])
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names:
         return CLOCK if root in _CLOCKS else NUMBER
     return unknown(site)

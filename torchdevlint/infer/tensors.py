@@ -799,7 +799,7 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
     if rank == 0:
         return rank
     for part in parts:
-        is_scalar = isinstance(part, Tensor) and part.rank == 0
+        is_scalar = part.rank == 0 if isinstance(part, Tensor) else isinstance(part, Term) and annotated.is_number(part)
         if (isinstance(part, Const) and type(part.value) is int) or part == NUMBER or is_scalar:
             rank -= 1
         elif part == NONE:
