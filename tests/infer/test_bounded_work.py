@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from torchdevlint.infer import analysis, classes
+from torchdevlint.infer import analysis, classes, guards
 from torchdevlint.program import from_ast
 from torchdevlint.source import deadline
 
@@ -108,3 +108,12 @@ for batch in DataLoader([row, (row, 1)], batch_size=2, collate_fn={collate}):
     print(batch)
 """
     assert analysis.Analysis(from_ast.read(text)).run() is not None
+
+
+def test_what_settings_exclude_is_asked_of_each_two_tests_once() -> None:
+    """A test of alternatives asks of each whether it fits the other tests, and not what these ask of one another."""
+    ways = "".join(f"    name = args.n{n} or 'none'\n    if name == 'a':\n        x = x + torch.ones(2)\n" for n in range(40))
+    text = f"import argparse\nimport torch\nargs = argparse.ArgumentParser().parse_args()\ndef run(x):\n{ways}    return x\nrun(torch.zeros(2))\n"
+    before = guards._may_come_out.cache_info().misses
+    analysis.Analysis(from_ast.read(text)).run()
+    assert guards._may_come_out.cache_info().misses - before < 20_000

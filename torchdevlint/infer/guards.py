@@ -8,58 +8,102 @@ meets it neither way: control would not come there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
-from torchdevlint.infer.values import ALL, Const, Guard, Term, Tup, Value
+from torchdevlint.infer.values import ALL, Const, Guard, Term, Value
 
-_COMPARED = frozenset({"lt", "eq"})
 _OF_TEXT: dict[str, Callable[[str, str], bool]] = {"startswith": str.startswith, "endswith": str.endswith}
 _MOST = 1e15  # what is larger has no exact neighbours
 _ANOTHER = "\0"  # a text that nobody names
+_SIZED = frozenset(
+    {"attribute", "item", "parameter"}
+)  # what a caller or the user gives; where it is true at all, it has a length
+
+
+class _Digest(NamedTuple):
+    """Of conditions: their opposites, what they compare with constants, what else they say something about, and those of which each is several."""
+
+    opposites: frozenset[Guard]
+    subjects: frozenset[Value]
+    about: frozenset[Value]
+    not_all: tuple[Term, ...]
+    tests: tuple[Guard, ...]
+
+
+@lru_cache(maxsize=200_000)
+def _digest(guards: frozenset[Guard]) -> _Digest:
+    terms = [term for term, _ in guards]
+    subjects = frozenset([term.subject for term in terms if term.subject is not None])
+    lengths = [Term("length", term) for term in terms if term.op in _SIZED]
+    return _Digest(
+        frozenset([(term, not outcome) for term, outcome in guards]),
+        subjects,
+        subjects.union(terms, lengths),
+        tuple([term for term, outcome in guards if not outcome and term.op == ALL]),
+        tuple([guard for guard in guards if guard[0].op == "test"]),
+    )
 
 
 def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
     """False where a condition would have to come out both ways, where one value would have to be two, or where not all of several hold and yet each does."""
-    if len(second) < len(first):
-        first, second = second, first
-    if not second.isdisjoint([(term, not outcome) for term, outcome in first]):
-        return False
-    if first and not may_hold_together(first, second):
-        return False
-    if not first:
+    if not first or not second:
         return True
-    several = [term for guards in (first, second) for term, outcome in guards if not outcome and term.op == ALL]
-    if several and not _may_hold(first | second, several):
+    one, other = _digest(first), _digest(second)
+    if not _fit(first, second, one, other):
         return False
-    return all(
-        _may_come_out(test, outcome, other)
-        for one, other in ((first, second), (second, first))
-        for test, outcome in one
-        if test.op == "test"
+    return not (one.tests or other.tests) or (
+        all(_may_come_out(*test, second) for test in one.tests)
+        and all(_may_come_out(*test, first) for test in other.tests)
     )
 
 
+def _fit(first: frozenset[Guard], second: frozenset[Guard], one: _Digest, other: _Digest) -> bool:
+    """The same, but for the alternatives of a test."""
+    if not second.isdisjoint(one.opposites):
+        return False
+    is_shared = not (one.subjects.isdisjoint(other.about) and other.subjects.isdisjoint(one.about))
+    if is_shared and not _agree(first, second):
+        return False
+    return not (one.not_all or other.not_all) or _may_hold(first | second, [*one.not_all, *other.not_all])
+
+
+def _may_be_together(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
+    return not first or not second or _fit(first, second, _digest(first), _digest(second))
+
+
+@lru_cache(maxsize=50_000)
 def _may_come_out(test: Term, outcome: bool, others: frozenset[Guard]) -> bool:
     """False where none of what a test asks for comes out so under other conditions: `args.mode or "cpu"` is no "gpu" where it is "cpu"."""
+    asked = _digest(others).tests
+    return any(
+        _may_be_together(ways, others)
+        and all(any(_may_be_together(ways, each) for each in _ways(*guard)) for guard in asked)
+        for ways in _ways(test, outcome)
+    )
+
+
+@lru_cache(maxsize=50_000)
+def _ways(test: Term, outcome: bool) -> list[frozenset[Guard]]:
+    """The conditions under which alternatives of a test come out one way."""
+    several = []
     for guards, one in test.args[0].options:
         if isinstance(one, Term):
-            guards |= {(one, outcome)} if one.op != "not" else {(one.args[0], not outcome)}
-        if not (isinstance(one, Const) and bool(one.value) is not outcome) and consistent(guards, others):
-            return True
-    return False
+            several.append(guards | {(one.args[0], not outcome) if one.op == "not" else (one, outcome)})
+        elif not isinstance(one, Const) or bool(one.value) is outcome:
+            several.append(guards)
+    return several
 
 
-def _may_hold(guards: frozenset[Guard], several: list[Term]) -> bool:
+def _may_hold(held: frozenset[Guard], several: list[Term]) -> bool:
     """False where, of several conditions that do not all hold, each does, or the only one that may fail does not fail for another such reason."""
-    held = set(guards)
     left = [each_of(one) for one in several]
     while left:
         open_now = []
         for each in left:
-            failing = _still_open(each - held, frozenset(held))
+            failing = _still_open(each - held, held)
             if failing is None:
                 continue
             if not failing:
@@ -68,7 +112,7 @@ def _may_hold(guards: frozenset[Guard], several: list[Term]) -> bool:
                 open_now.append(each)
                 continue
             ((term, outcome),) = failing
-            held.add((term, not outcome))
+            held |= {(term, not outcome)}
         if len(open_now) == len(left):
             return True
         left = open_now
@@ -77,12 +121,17 @@ def _may_hold(guards: frozenset[Guard], several: list[Term]) -> bool:
 
 def _still_open(several: frozenset[Guard], held: frozenset[Guard]) -> list[Guard] | None:
     """Of several conditions those that may fail under others; None where one of them does."""
-    if any(
-        (term, not outcome) in held or not may_hold_together(held, frozenset({(term, outcome)}))
-        for term, outcome in several
-    ):
-        return None
-    return [(term, outcome) for term, outcome in several if may_hold_together(held, frozenset({(term, not outcome)}))]
+    left, known = [], _digest(held)
+    for term, outcome in several:
+        if (term, not outcome) in held:
+            return None
+        if term.subject in known.about or term in known.subjects:
+            if not _agree(held, frozenset({(term, outcome)})):
+                return None
+            if not _agree(held, frozenset({(term, not outcome)})):
+                continue
+        left.append((term, outcome))
+    return left
 
 
 def not_all(guards: frozenset[Guard]) -> Guard:
@@ -90,16 +139,24 @@ def not_all(guards: frozenset[Guard]) -> Guard:
     return Term(ALL, *(term if outcome else Term("not", term) for term, outcome in sorted(guards, key=hash))), False
 
 
-def may_hold_together(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
+@lru_cache(maxsize=100_000)
+def _agree(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
     """False where what the ones ask of a value is nothing that the others leave of it."""
-    asked, others = _by_subject(first), _by_subject(second)
-    shared = asked.keys() & others.keys()
-    return not shared or all(_is_possible(one, asked[one] | others[one]) for one in shared)
+    one, other = _digest(first), _digest(second)
+    shared = (one.subjects & other.about) | (other.subjects & one.about)
+    return all(_is_possible(each, _about(each, first) | _about(each, second)) for each in shared)
+
+
+def _about(subject: Value, guards: frozenset[Guard]) -> frozenset[Guard]:
+    counted = subject.args[0] if isinstance(subject, Term) and subject.op == "length" else None
+    return frozenset(
+        guard for guard in guards if guard[0].subject == subject or guard[0] == subject or guard[0] == counted
+    )
 
 
 def outcome_of(term: Term, facts: frozenset[Guard]) -> bool | None:
     """How a condition comes out under others, where these leave one way alone."""
-    possible = [way for way in (True, False) if may_hold_together(facts, frozenset({(term, way)}))]
+    possible = [way for way in (True, False) if _agree(facts, frozenset({(term, way)}))]
     return possible[0] if len(possible) == 1 else None
 
 
@@ -109,61 +166,25 @@ def each_of(several: Term) -> frozenset[Guard]:
     return frozenset((term.args[0], False) if term.op == "not" else (term, True) for term in several.args)
 
 
-@lru_cache(maxsize=50_000)
-def _by_subject(guards: frozenset[Guard]) -> dict[Value, frozenset[Guard]]:
-    """Conditions by the value that they are about, where it is one."""
-    found: dict[Value, set[Guard]] = {}
-    for guard in guards:
-        for subject in _subjects(guard[0]):
-            found.setdefault(subject, set()).add(guard)
-    return {subject: frozenset(several) for subject, several in found.items()}
-
-
-def _subjects(term: Term) -> Iterator[Value]:
-    """The value that a condition is about; whether it is true at all tells something of its length as well."""
-    if term.op == ALL:
-        of_each = [tuple(_subjects(one)) for one, _ in each_of(term)]
-        yield from of_each[0] if of_each and all(one == of_each[0] for one in of_each) else ()
-        return
-    asked = _asked(term)
-    subject = asked[0] if asked is not None else term
-    yield subject
-    if asked is None:
-        yield Term("length", subject)
-
-
-def _asked(term: Term) -> tuple[Value, Callable[[Any], bool], tuple[Any, ...]] | None:
-    """The value that a condition is about, what it asks of it, and the constants that it names."""
+def _asked(term: Term) -> tuple[Callable[[Any], bool], tuple[Any, ...]]:
+    """What a condition asks of its subject, and the constants that it names."""
     args = term.args
     if term.op == "is_none":
-        return args[0], lambda one: one is None, (None,)
-    if term.op == "equal" and isinstance(args[1], Const):
-        return args[0], lambda one: bool(one == args[1].value), (args[1].value,)
-    if term.op == "contains" and isinstance(args[1], Tup) and all(isinstance(one, Const) for one in args[1].items):
-        items = tuple(one.value for one in args[1].items if isinstance(one, Const))
-        return args[0], lambda one: one in items, items
-    if term.op == "binary" and args[0] in _COMPARED:
-        return _compared(*args)
-    if term.op == "call" and isinstance(args[0], Term) and args[0].op == "attribute" and len(args[1]) == 1:
-        (text, name), (part,) = args[0].args, args[1]
-        ask = _OF_TEXT.get(name)
-        if ask is not None and isinstance(part, Const) and isinstance(part.value, str):
-            return text, lambda one: ask(one, part.value), (part.value, part.value + _ANOTHER, _ANOTHER + part.value)
-    return None
-
-
-def _compared(operator: str, left: Value, right: Value) -> tuple[Value, Callable[[Any], bool], tuple[Any, ...]] | None:
-    if isinstance(right, Const) and not isinstance(left, Const):
-        known = right.value
-        return left, (lambda one: bool(one == known)) if operator == "eq" else (lambda one: bool(one < known)), (known,)
-    if isinstance(left, Const) and not isinstance(right, Const):
-        known = left.value
-        return (
-            right,
-            (lambda one: bool(known == one)) if operator == "eq" else (lambda one: bool(known < one)),
-            (known,),
-        )
-    return None
+        return lambda one: one is None, (None,)
+    if term.op == "equal":
+        return lambda one: bool(one == args[1].value), (args[1].value,)
+    if term.op == "contains":
+        items = tuple(one.value for one in args[1].items)
+        return lambda one: one in items, items
+    if term.op == "call":
+        ask, part = _OF_TEXT[args[0].args[1]], str(args[1][0].value)
+        return lambda one: ask(one, part), (part, part + _ANOTHER, _ANOTHER + part)
+    operator, left, right = args
+    is_turned = isinstance(left, Const)
+    known = (left if is_turned else right).value
+    if operator == "eq":
+        return lambda one: bool(one == known), (known,)
+    return (lambda one: bool(known < one)) if is_turned else (lambda one: bool(one < known)), (known,)
 
 
 @lru_cache(maxsize=50_000)
@@ -181,8 +202,7 @@ def _meets(subject: Value, guard: Guard, one: Any) -> bool:
 def _comes_out(subject: Value, term: Term, one: Any) -> bool:
     if term.op == ALL:
         return all(_comes_out(subject, each, one) is outcome for each, outcome in each_of(term))
-    asked = _asked(term)
-    return asked[1](one) if asked is not None else bool(one)
+    return _asked(term)[0](one) if term.subject is not None else bool(one)
 
 
 def _witnesses(subject: Value, guards: frozenset[Guard]) -> list[Any]:
@@ -200,5 +220,4 @@ def _witnesses(subject: Value, guards: frozenset[Guard]) -> list[Any]:
 def _named(term: Term) -> tuple[Any, ...]:
     if term.op == ALL:
         return tuple(one for each, _ in each_of(term) for one in _named(each))
-    asked = _asked(term)
-    return asked[2] if asked is not None else ()
+    return _asked(term)[1] if term.subject is not None else ()

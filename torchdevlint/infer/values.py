@@ -68,16 +68,18 @@ class Term:
     default device, in files of programs that set one), `attribute`, `item`, `element`, `unpack`, `call`, `binary`, `device_of`, `as_device`,
     `moved`, `carried` (what a module holds that is moved), `length`, `no_tensor`, `enter`, `is_none`, `isinstance`, `equal`, `not`, ...
 
-    `waits` is False where no caller will ever say more: what is computed from something unknown alone.
+    `waits` is False where no caller will ever say more: what is computed from something unknown alone. `subject` is what a condition compares with
+    constants, None for any other term.
     """
 
-    __slots__ = ("_hash", "args", "depth", "op", "waits")
+    __slots__ = ("_hash", "args", "depth", "op", "subject", "waits")
     table: dict[tuple[Any, ...], Term] = {}
 
     op: str
     args: tuple[Any, ...]
     depth: int
     waits: bool
+    subject: Value | None
     _hash: int
 
     def __new__(cls, op: str, *args: Any) -> Term:
@@ -91,6 +93,7 @@ class Term:
         made = object.__new__(cls)
         made.op, made.args, made.depth, made._hash = op, args, depth, hash(key)
         made.waits = op in ("parameter", "default") or any(map(waits, args))
+        made.subject = _subject_of(op, args) if op in _CONDITIONS else None
         if len(cls.table) > _MOST_TERMS:
             cls.table.clear()
         return cls.table.setdefault(key, made)
@@ -110,7 +113,32 @@ class Term:
 def _make_unknown() -> Term:
     made = object.__new__(Term)
     made.op, made.args, made.depth, made._hash, made.waits = "top", (), 1, hash("top"), False
+    made.subject = None
     return made
+
+
+_CONDITIONS = frozenset({"all", "binary", "call", "contains", "equal", "is_none"})
+
+
+def _subject_of(op: str, args: tuple[Any, ...]) -> Value | None:
+    """What a condition compares with constants: `x` of `x is None`, `x == "a"`, `x in ("a", "b")`, `x < 3` and `x.startswith("a")`."""
+    if op == "is_none":
+        return args[0]  # type: ignore[no-any-return]
+    if op == "equal":
+        return args[0] if isinstance(args[1], Const) else None
+    if op == "contains":
+        is_known = isinstance(args[1], Tup) and all(isinstance(one, Const) for one in args[1].items)
+        return args[0] if is_known else None
+    if op == "binary":
+        known = [isinstance(one, Const) for one in args[1:]]
+        return args[1 + known.index(False)] if args[0] in ("lt", "eq") and sum(known) == 1 == len(known) - 1 else None
+    if op == "all":
+        several = [(one.args[0] if one.op == "not" else one).subject for one in args]
+        return several[0] if several and all(one == several[0] for one in several) else None
+    is_method = (
+        isinstance(args[0], Term) and args[0].op == "attribute" and args[0].args[1] in ("startswith", "endswith")
+    )
+    return args[0].args[0] if is_method and len(args[1]) == 1 and isinstance(args[1][0], Const) else None
 
 
 UNKNOWN: Term = _make_unknown()
