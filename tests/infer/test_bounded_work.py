@@ -112,7 +112,9 @@ for batch in DataLoader([row, (row, 1)], batch_size=2, collate_fn={collate}):
 
 def test_what_settings_exclude_is_asked_of_each_two_tests_once() -> None:
     """A test of alternatives asks of each whether it fits the other tests, and not what these ask of one another."""
-    ways = "".join(f"    name = args.n{n} or 'none'\n    if name == 'a':\n        x = x + torch.ones(2)\n" for n in range(40))
+    ways = "".join(
+        f"    name = args.n{n} or 'none'\n    if name == 'a':\n        x = x + torch.ones(2)\n" for n in range(40)
+    )
     text = f"import argparse\nimport torch\nargs = argparse.ArgumentParser().parse_args()\ndef run(x):\n{ways}    return x\nrun(torch.zeros(2))\n"
     before = guards._may_come_out.cache_info().misses
     analysis.Analysis(from_ast.read(text)).run()

@@ -903,6 +903,20 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "a text that begins with one and ends with another": MODE
+    + """
+if args.mode.startswith("train"):
+    model.cuda()
+if args.mode.endswith("large"):
+    model(torch.rand(2, 3))
+""",
+    "a text between two others": MODE
+    + """
+if args.mode > "1.4":
+    model.cuda()
+if args.mode < "1.5":
+    model(torch.rand(2, 3))
+""",
     "two ranges that have a number in common": MODE
     + """
 if args.mode > 0:

@@ -1,9 +1,9 @@
 """Conditions under which values are had, and whether several can hold together: `mode == "train"` and `mode in ("test", "demo")` do not, nor do
 `rank > 0` and `rank == -1`.
 
-What a condition asks of a value that nobody knows is asked of witnesses: the constants that the conditions name, what lies beside and between them,
-None, and a text that no condition names. Conditions that none of the witnesses meets exclude each other. A witness of which a condition would raise
-meets it neither way: control would not come there.
+What a condition asks of a value that nobody knows is asked of witnesses: the constants that the conditions name, numbers beside and between them,
+None, and texts that begin or end as those that are named and are none of them. Conditions that none of the witnesses meets exclude each other.
+A witness of which a condition would raise meets it neither way: control would not come there.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _asked(term: Term) -> tuple[Callable[[Any], bool], tuple[Any, ...]]:
         return lambda one: one in items, items
     if term.op == "call":
         ask, part = _OF_TEXT[args[0].args[1]], str(args[1][0].value)
-        return lambda one: ask(one, part), (part, part + _ANOTHER, _ANOTHER + part)
+        return lambda one: ask(one, part), (part,)
     operator, left, right = args
     is_turned = isinstance(left, Const)
     known = (left if is_turned else right).value
@@ -214,7 +214,8 @@ def _witnesses(subject: Value, guards: frozenset[Guard]) -> list[Any]:
     counted = [*numbers, *beside, *between]
     if is_whole:
         return [one for one in counted if one >= 0 or subject.op != "length"]  # type: ignore[union-attr]
-    return [*named, *counted, None, "", _ANOTHER]
+    texts = ["", *(one for one in named if isinstance(one, str))]
+    return [*named, *counted, None, "", *(first + _ANOTHER + second for first in texts for second in texts)]
 
 
 def _named(term: Term) -> tuple[Any, ...]:
