@@ -34,7 +34,6 @@ class Layer(nn.Module):
 """
 MODE = """
 import argparse
-import os
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--mode")
@@ -42,90 +41,6 @@ args = parser.parse_args()
 model = nn.Linear(3, 3)
 """
 PLACED_BY_FLAG = {
-    "a number is not more and less": MODE
-    + """
-if args.mode > 0:
-    model.cuda()
-if args.mode == 0:
-    model(torch.rand(2, 3))
-""",
-    "a number is in no range that ends before": MODE
-    + """
-if args.mode > 4:
-    model.cuda()
-if args.mode < 2:
-    model(torch.rand(2, 3))
-""",
-    "a number that is not one lies elsewhere": MODE
-    + """
-if args.mode > -1:
-    model.cuda()
-if args.mode == -1:
-    model(torch.rand(2, 3))
-""",
-    "what is compared is not None": MODE
-    + """
-if args.mode >= 0:
-    model.cuda()
-if args.mode is None:
-    model(torch.rand(2, 3))
-""",
-    "what is true is not None": MODE
-    + """
-if args.mode:
-    model.cuda()
-if args.mode is None:
-    model(torch.rand(2, 3))
-""",
-    "a text that is equal to one is true": MODE
-    + """
-if args.mode == "train":
-    model.cuda()
-if not args.mode:
-    model(torch.rand(2, 3))
-""",
-    "a length is one number": MODE
-    + """
-if len(args.mode) > 1:
-    model.cuda()
-if len(args.mode) == 1:
-    model(torch.rand(2, 3))
-""",
-    "an empty list has no length": MODE
-    + """
-if len(args.mode) > 1:
-    model.cuda()
-if not args.mode:
-    model(torch.rand(2, 3))
-""",
-    "one of two things holds, and neither can": MODE
-    + """
-if args.mode == "train" and args.rank > 1:
-    model.cuda()
-if args.mode == "export" or args.rank < 1:
-    model(torch.rand(2, 3))
-""",
-    "what stands for nothing": MODE
-    + """
-if (args.mode or "none") == "train":
-    model.cuda()
-if (args.mode or "none") == "none":
-    model(torch.rand(2, 3))
-""",
-    "a variable of the environment": MODE
-    + """
-if os.environ.get("MODE", "cpu") == "cuda":
-    model.cuda()
-if os.environ.get("MODE", "cpu") == "cpu":
-    model(torch.rand(2, 3))
-""",
-    "a whole number lies between no two others": MODE
-    + """
-if int(os.environ.get("WORLD_SIZE", 1)) > 1:
-    model.cuda()
-if int(os.environ["WORLD_SIZE"]) < 2:
-    model(torch.rand(2, 3))
-""",
     "a setting is one value alone": MODE
     + """
 
@@ -903,55 +818,6 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
-    "a text that begins with one and ends with another": MODE
-    + """
-if args.mode.startswith("train"):
-    model.cuda()
-if args.mode.endswith("large"):
-    model(torch.rand(2, 3))
-""",
-    "a text between two others": MODE
-    + """
-if args.mode > "1.4":
-    model.cuda()
-if args.mode < "1.5":
-    model(torch.rand(2, 3))
-""",
-    "two ranges that have a number in common": MODE
-    + """
-if args.mode > 0:
-    model.cuda()
-if args.mode < 4:
-    model(torch.rand(2, 3))
-""",
-    "a number between two others": MODE
-    + """
-if args.mode > 1:
-    model.cuda()
-if args.mode < 2:
-    model(torch.rand(2, 3))
-""",
-    "what is not None": MODE
-    + """
-if args.mode is not None:
-    model.cuda()
-if args.mode == 0:
-    model(torch.rand(2, 3))
-""",
-    "what is false without being None": MODE
-    + """
-if not args.mode:
-    model.cuda()
-if args.mode is not None:
-    model(torch.rand(2, 3))
-""",
-    "one of two things holds, and one of them can": MODE
-    + """
-if args.mode == "train" and args.rank > 1:
-    model.cuda()
-if args.mode == "export" or args.rank > 3:
-    model(torch.rand(2, 3))
-""",
     "a setting that is one of several may be this one": MODE
     + """
 

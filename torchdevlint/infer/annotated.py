@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 _TENSORS = frozenset("Tensor FloatTensor DoubleTensor HalfTensor LongTensor IntTensor BoolTensor ByteTensor".split())
 _NUMBERS = frozenset({"int", "float", "bool", "complex"})
-AS_NUMBER = {
-    "int": "__int__",
-    "float": "__float__",
-}  # what makes a number of what a user has written, and the method that it calls
+# What makes a number of what a user has written, and the method that it calls.
+AS_NUMBER = {"int": "__int__", "float": "__float__"}
 _UNIONS = frozenset({"Optional", "|", "Union"})
 _SEQUENCES = frozenset(
     "list List tuple Tuple Sequence MutableSequence Collection Iterable Iterator Generator set Set".split()

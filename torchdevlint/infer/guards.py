@@ -18,9 +18,8 @@ from torchdevlint.infer.values import ALL, Const, Guard, Term, Value
 _OF_TEXT: dict[str, Callable[[str, str], bool]] = {"startswith": str.startswith, "endswith": str.endswith}
 _MOST = 1e15  # what is larger has no exact neighbours
 _ANOTHER = "\0"  # a text that nobody names
-_SIZED = frozenset(
-    {"attribute", "item", "parameter"}
-)  # what a caller or the user gives; where it is true at all, it has a length
+# What a caller or the user gives; where it is true at all, it has a length.
+_SIZED = frozenset({"attribute", "item", "parameter"})
 
 
 class _Digest(NamedTuple):
@@ -37,14 +36,18 @@ class _Digest(NamedTuple):
 def _digest(guards: frozenset[Guard]) -> _Digest:
     terms = [term for term, _ in guards]
     subjects = frozenset([term.subject for term in terms if term.subject is not None])
-    lengths = [Term("length", term) for term in terms if term.op in _SIZED]
     return _Digest(
         frozenset([(term, not outcome) for term, outcome in guards]),
         subjects,
-        subjects.union(terms, lengths),
+        subjects.union(*map(_topics, terms)),
         tuple([term for term, outcome in guards if not outcome and term.op == ALL]),
         tuple([guard for guard in guards if guard[0].op == "test"]),
     )
+
+
+def _topics(term: Term) -> tuple[Term, ...]:
+    """What a condition says something about by being true, beside its subject."""
+    return (term, Term("length", term)) if term.op in _SIZED else (term,)
 
 
 def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
@@ -121,16 +124,13 @@ def _may_hold(held: frozenset[Guard], several: list[Term]) -> bool:
 
 def _still_open(several: frozenset[Guard], held: frozenset[Guard]) -> list[Guard] | None:
     """Of several conditions those that may fail under others; None where one of them does."""
-    left, known = [], _digest(held)
+    left = []
     for term, outcome in several:
-        if (term, not outcome) in held:
+        found = not outcome if (term, not outcome) in held else outcome_of(term, held)
+        if found is None:
+            left.append((term, outcome))
+        elif found is not outcome:
             return None
-        if term.subject in known.about or term in known.subjects:
-            if not _agree(held, frozenset({(term, outcome)})):
-                return None
-            if not _agree(held, frozenset({(term, not outcome)})):
-                continue
-        left.append((term, outcome))
     return left
 
 
@@ -156,6 +156,9 @@ def _about(subject: Value, guards: frozenset[Guard]) -> frozenset[Guard]:
 
 def outcome_of(term: Term, facts: frozenset[Guard]) -> bool | None:
     """How a condition comes out under others, where these leave one way alone."""
+    known = _digest(facts)
+    if term.subject not in known.about and known.subjects.isdisjoint(_topics(term)):
+        return None
     possible = [way for way in (True, False) if _agree(facts, frozenset({(term, way)}))]
     return possible[0] if len(possible) == 1 else None
 
